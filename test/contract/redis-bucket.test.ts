@@ -84,6 +84,17 @@ describe.each(redisServers)('the bucket in Redis', (...urls) => {
     expect(await redis.get(key)).toBe(before)
   })
 
+  it('is queried in one write by all requests of one turn of the event loop', async () => {
+    const { limiter, redis } = await openBucket(RATE)
+    await takeTogether(limiter, 1) // Sends the script.
+    const { stream } = redis as Redis
+    const decisions = [limiter.take('acc_1'), limiter.countFailure('1.2.3.4')]
+    expect(stream.writableCorked).toBe(1)
+    expect(stream.writableLength).toBeGreaterThan(0)
+    await Promise.all(decisions)
+    expect([stream.writableCorked, stream.writableLength]).toEqual([0, 0])
+  })
+
   it('expires when it would be full again', async () => {
     const { limiter, redis, key } = await openBucket(RATE)
     await takeTogether(limiter, 20)

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** Failed authentications of one address, in a fixed window that starts at the first. */
@@ -33,6 +34,7 @@ const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\](?::\d+)?|(?<v4>[\d.]+):\d+)$/
  * port, as some proxies write it. If it is invalid, `peer` counts, the other end of the connection.
  */
 export function ipRateLimitKey(reported: string, peer = reported): string {
+  if (isIPv4(reported)) return reported // By far the most frequent, and already normalised.
   const { v4, v6 } = WITH_PORT.exec(reported)?.groups ?? {}
   const bare = v4 ?? v6 ?? reported
   if (!ipaddr.isValid(bare)) return reported === peer ? 'unknown' : ipRateLimitKey(peer, peer)

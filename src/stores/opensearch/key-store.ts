@@ -1,8 +1,9 @@
 import type { KeyRecord, KeyStore, KeyTimestamps, Scope } from '../../auth/key-store.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { type Instrument, noopInstrument } from '../../lib/instrument.ts'
-import { type RequestScope, unbounded } from '../../lib/request-scope.ts'
+import { unbounded } from '../../lib/request-scope.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
+import { createBatchedReads } from './client/batched-reads.ts'
 import { type OpenSearch, type OpenSearchOperation, read, write } from './client/client.ts'
 import { type DocumentAddress, readDocument, type StoredDocument } from './client/documents.ts'
 import { completeHits, completeRawHits, type Hit } from './client/search-response.ts'
@@ -44,10 +45,16 @@ export function createOpenSearchKeyStore({
   function getDocument(
     operation: OpenSearchOperation,
     address: DocumentAddress,
-    scope: RequestScope = unbounded,
   ): Promise<StoredDocument | null> {
-    return instrument(operation, () => readDocument(client, deadlineMs, address, scope))
+    return instrument(operation, () => readDocument(client, deadlineMs, address))
   }
+
+  function batched(operation: OpenSearchOperation, index: string) {
+    const options = { client, index, deadlineMs }
+    return createBatchedReads({ ...options, instrument: (call) => instrument(operation, call) })
+  }
+  const findKey = batched('get_key', names.keys)
+  const findAccount = batched('get_account', names.accounts)
 
   async function searchKeys(query: Record<string, string>, after?: Hit['sort']): Promise<Hit[]> {
     const body: object = {
@@ -65,12 +72,11 @@ export function createOpenSearchKeyStore({
       const endsAt = monotonicClock() + withinMs
       // Without onDisconnect: other requests with the same key share this lookup.
       const scope = { ...unbounded, remainingMs: () => endsAt - monotonicClock() }
-      const found = await getDocument('get_key', { index: names.keys, id: digest }, scope)
+      const found = await findKey(digest, scope)
       if (found === null) return null
       const key = keyRecord(digest, found.source)
       // Also for revoked and expired keys, so that response times do not distinguish them.
-      const address = { index: names.accounts, id: key.accountId }
-      const account = await getDocument('get_account', address, scope)
+      const account = await findAccount(key.accountId, scope)
       return { key, accountBlocked: isBlocked(account?.source) }
     },
 

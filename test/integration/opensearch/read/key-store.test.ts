@@ -149,6 +149,77 @@ describe('the lookup of a key', () => {
   })
 })
 
+describe('concurrent lookups of keys', () => {
+  /** Answers a request for several documents: those of `sources` exist, `broken` cannot be read. */
+  const manyOf =
+    (sources: Record<string, object>, broken?: string): Behaviour =>
+    (response, request) => {
+      const docs = (bodyOf(request).ids as string[]).map((_id) => {
+        if (_id === broken) return { _id, error: { reason: 'the shard failed' } }
+        const _source = sources[_id]
+        return { _id, found: _source !== undefined, _source, _seq_no: 1, _primary_term: 1 }
+      })
+      respond(200, { docs })(response, request)
+    }
+
+  it('share one request for the keys and one for the accounts', async () => {
+    const other = { ...source, key_id: 'key_2', account_id: 'acc_2' }
+    const { keys, received } = await start(
+      manyOf({ d1: source, d2: other }),
+      manyOf({ acc_2: { blocked: true } }),
+    )
+    const found = await Promise.all([keys.find('d1'), keys.find('d2'), keys.find('d3')])
+    expect(found.map((one) => [one?.key.keyId, one?.accountBlocked])).toEqual([
+      ['key_1', false],
+      ['key_2', true],
+      [undefined, undefined],
+    ])
+    expect(received.map(({ path }) => path)).toEqual(['/api-keys/_mget', '/accounts/_mget'])
+  })
+
+  it('send at most 32 in one request', async () => {
+    const { keys, received } = await start(manyOf({}))
+    const digests = Array.from({ length: 66 }, (_, n) => `d${n}`)
+    await Promise.allSettled(digests.map((digest) => keys.find(digest)))
+    const sizes = received.map((request) => bodyOf(request).ids.length)
+    expect(sizes.toSorted((a, b) => a - b)).toEqual([2, 32, 32])
+  })
+
+  it('fail alone when one document cannot be read', async () => {
+    const { keys } = await start(manyOf({}, 'd1'))
+    const [failed, missed] = await Promise.allSettled([keys.find('d1'), keys.find('d2')])
+    expect(failed).toMatchObject({ status: 'rejected', reason: expect.any(Unavailable) })
+    expect(missed).toEqual({ status: 'fulfilled', value: null })
+  })
+
+  it.each<[string, Behaviour]>([
+    ['lacks a document', respond(200, { docs: [{ _id: 'd1', found: false }] })],
+    [
+      'is in another order',
+      respond(200, { docs: ['d2', 'd1'].map((_id) => ({ _id, found: false })) }),
+    ],
+    ['lacks all documents', respond(200, {})],
+    ['is no JSON', respond(200, 'docs')],
+    ['is an error', respondError(503, 'cluster_block_exception')],
+  ])('are unavailable when the response %s', async (_what, behaviour) => {
+    const { keys } = await start(behaviour)
+    const outcomes = await Promise.allSettled([keys.find('d1'), keys.find('d2')])
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(Unavailable) })
+    }
+  })
+
+  it('reject a lookup without time alone, and have the timeout of the one that is due first', async () => {
+    const { keys, received } = await start((response, request) => {
+      setTimeout(() => manyOf({})(response, request), 5 * SHORT_MS)
+    })
+    const lookups = [keys.find('d1', 0), keys.find('d2', SHORT_MS), keys.find('d3')]
+    for (const lookup of lookups) expect(await thrownBy(lookup)).toBeInstanceOf(Unavailable)
+    expect(received.map(({ path }) => path)).toEqual(['/api-keys/_mget'])
+    expect(bodyOf(received[0]).ids).toEqual(['d2', 'd3'])
+  })
+})
+
 describe('a key lookup within the deadline of a request', () => {
   it('the lookup sends no request when no time is left', async () => {
     const { keys, received } = await start(document(source), missing)

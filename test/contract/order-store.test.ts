@@ -74,6 +74,21 @@ describe.each(stores)('the order store on %s', (_name, open) => {
       expect(await ids({ sort: 'updated_at_asc' })).toEqual(ascending)
     })
 
+    it('tags an order alike in both sorts and any filter, and anew once its content changes', async () => {
+      const tagsOf = async (query: Partial<PageQuery> = {}) =>
+        (await findPage(query)).map(({ id, tag }) => [id, tag])
+      await write([sourceOrder({ id: 'ord_1' }), sourceOrder({ id: 'ord_2' })])
+      const [second, first] = await tagsOf()
+      expect(await tagsOf({ sort: 'updated_at_asc' })).toEqual([first, second])
+      const filters = { ...everything, customerEmails: ['rita@exemplo.com.br'] }
+      expect(await tagsOf({ filters })).toEqual([second, first])
+      nowMs += 1_000
+      await write([sourceOrder({ id: 'ord_1', version: 2, amount_total: 9901 })])
+      const changed = await tagsOf()
+      expect(changed[0]).toEqual(second)
+      expect(changed[1]).not.toEqual(first)
+    })
+
     it('continues inside a tie, at any position', async () => {
       const tied = ['ord_1', 'ord_2', 'ord_3', 'ord_4']
       await write(tied.map((id) => sourceOrder({ id, created_at, changed_at })))

@@ -1,9 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { callTimeoutMs, unbounded } from '../../lib/request-scope.ts'
-import type { OrderStore, Position, RenderedOrder, ViewKey } from '../../orders/order-store.ts'
-import { tagOf } from '../../orders/order-tag.ts'
+import type { OrderStore, Position, ViewKey } from '../../orders/order-store.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
-import type { Statement } from './read/page-statement.ts'
+import type { PageRow, Statement } from './read/page-statement.ts'
 import { planPage } from './read/plan-page.ts'
 
 /** An order as it was written, in the schema version of that time. */
@@ -44,10 +43,11 @@ export function createSqliteOrderStore(db: DatabaseSync): OrderStore {
     async findPage(query, scope = unbounded) {
       callTimeoutMs(scope)
       const { sql, params } = planPage(query, readRow)
-      const rows = prepareOnce(sql).all(...params) as unknown as (RenderedOrder & StoredOrder)[]
-      return rows.map(({ key, id, shape, json: stored }) => {
-        const json = upgradeOrder(stored, shape)
-        return { key, id, json, tag: tagOf(json) }
+      const statement = prepareOnce(sql)
+      statement.setReturnArrays(true) // Objects take about a fifth more CPU time.
+      const rows = statement.all(...params) as unknown as PageRow[]
+      return rows.map(([key, id, json, shape, tag]) => {
+        return { key, id, json: upgradeOrder(json, shape), tag }
       })
     },
     async latestWrite(accountId, scope = unbounded) {

@@ -1,20 +1,27 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { noFilters, type OrderFilters } from '../../../src/orders/filters.ts'
 import { openServices } from '../../../src/services.ts'
 import { applyMigrations } from '../../../src/stores/sqlite/database/database.ts'
+import { fillChecksums } from '../../../src/stores/sqlite/database/fill-checksums.ts'
 import { fillLookups } from '../../../src/stores/sqlite/database/fill-lookups.ts'
-import { ordersMigrations } from '../../../src/stores/sqlite/database/schema.ts'
+import { type Migration, ordersMigrations } from '../../../src/stores/sqlite/database/schema.ts'
 import { runCommand, startCommand } from '../../support/cli/command.ts'
 import { temporaryFolder } from '../../support/stores/backend.ts'
 
 /** Enough that a migration outlasts the cache of SQLite, and writes to the log before its commit. */
 const ORDERS = 40_000
-const EARLIER = ordersMigrations.slice(0, ordersMigrations.indexOf(fillLookups))
+const migrations: readonly Migration[] = ordersMigrations
 const PAID_AT = Date.parse('2026-03-01T12:00:00.500Z')
+
+interface Stored {
+  checksum: number
+  json: Uint8Array
+}
 
 let folder: string
 let remove: () => void
@@ -25,11 +32,13 @@ afterEach(() => remove())
 
 const open = () => new DatabaseSync(join(folder, 'orders.db'))
 
-/** A database of the release before the filters by text and by payment. */
-function createEarlierDatabase(): void {
+/** A database with orders that were written before this migration. */
+function createEarlierDatabase(migration: Migration): void {
   using db = open()
+  const at = migrations.indexOf(migration)
+  const first = migrations.indexOf(fillLookups)
   db.exec('PRAGMA journal_mode = WAL; BEGIN')
-  applyMigrations(db, EARLIER)
+  applyMigrations(db, migrations.slice(0, first))
   const insert = db.prepare(`INSERT INTO orders VALUES ('acc_1', ?, 1, 'PAID', 'PIX', ?, ?, 1, ?)`)
   for (let n = 0; n < ORDERS; n++) {
     const order = {
@@ -39,7 +48,8 @@ function createEarlierDatabase(): void {
     }
     insert.run(`ord_${n}`, n, n, Buffer.from(JSON.stringify(order)))
   }
-  db.exec(`PRAGMA user_version = ${EARLIER.length}; COMMIT; PRAGMA wal_checkpoint(TRUNCATE)`)
+  applyMigrations(db, migrations.slice(first, at))
+  db.exec(`PRAGMA user_version = ${at}; COMMIT; PRAGMA wal_checkpoint(TRUNCATE)`)
 }
 
 function versionAndSchema() {
@@ -59,37 +69,48 @@ async function idsFound(filters: Partial<OrderFilters>, size: number): Promise<s
   return page.map(({ id }) => id)
 }
 
-it('a migration that was killed in the middle loses nothing, and the next start completes it', async () => {
-  createEarlierDatabase()
-  const before = versionAndSchema()
-  const log = join(folder, 'orders.db-wal')
-  const child = startCommand(['index', 'status'], { DATA_DIR: folder })
-  const closed = new Promise((resolve) => child.once('close', resolve))
-  await vi.waitFor(() => expect(existsSync(log) && statSync(log).size).toBeGreaterThan(1_000_000), {
-    ...{ timeout: 60_000, interval: 2 },
-  })
-  child.kill('SIGKILL')
-  await closed
-  expect(child.signalCode).toBe('SIGKILL')
-  expect(versionAndSchema()).toEqual(before)
+it.each<[name: string, migration: Migration]>([
+  ['of the filters by text and by payment', fillLookups],
+  ['of the checksums', fillChecksums],
+])(
+  'a migration %s that was killed in the middle loses nothing, and the next start completes it',
+  async (_name, migration) => {
+    createEarlierDatabase(migration)
+    const before = versionAndSchema()
+    const log = join(folder, 'orders.db-wal')
+    const child = startCommand(['index', 'status'], { DATA_DIR: folder })
+    const closed = new Promise((resolve) => child.once('close', resolve))
+    await vi.waitFor(
+      () => expect(existsSync(log) && statSync(log).size).toBeGreaterThan(1_000_000),
+      {
+        ...{ timeout: 60_000, interval: 2 },
+      },
+    )
+    child.kill('SIGKILL')
+    await closed
+    expect(child.signalCode).toBe('SIGKILL')
+    expect(versionAndSchema()).toEqual(before)
 
-  expect(await runCommand(['index', 'status'], { DATA_DIR: folder })).toMatchObject({ code: 0 })
-  expect(versionAndSchema().version).toBe(ordersMigrations.length)
-  using db = open()
-  expect(db.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
-  const counted = db.prepare(
-    'SELECT field, count(*) AS texts, count(DISTINCT id) AS orders FROM order_lookups GROUP BY field ORDER BY field',
-  )
-  expect(counted.all()).toEqual([
-    { field: 'customer_document', texts: ORDERS, orders: ORDERS },
-    { field: 'customer_email', texts: ORDERS, orders: ORDERS },
-    // The first seven orders have one product twice.
-    { field: 'product_ids', texts: 2 * ORDERS - 7, orders: ORDERS },
-  ])
-  expect(await idsFound({ customerEmails: ['ana7@x.com'] }, 3)).toEqual([
-    ...['ord_7', 'ord_1007', 'ord_2007'],
-  ])
-  expect(await idsFound({ productIds: ['prod_39999'] }, 3)).toEqual(['ord_39999'])
-  const paid = { gte: PAID_AT + 500, lt: PAID_AT + 502 }
-  expect(await idsFound({ paid }, 3)).toEqual(['ord_500', 'ord_501'])
-})
+    expect(await runCommand(['index', 'status'], { DATA_DIR: folder })).toMatchObject({ code: 0 })
+    expect(versionAndSchema().version).toBe(ordersMigrations.length)
+    using db = open()
+    expect(db.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+    const counted = db.prepare(
+      'SELECT field, count(*) AS texts, count(DISTINCT id) AS orders FROM order_lookups GROUP BY field ORDER BY field',
+    )
+    expect(counted.all()).toEqual([
+      { field: 'customer_document', texts: ORDERS, orders: ORDERS },
+      { field: 'customer_email', texts: ORDERS, orders: ORDERS },
+      // The first seven orders have one product twice.
+      { field: 'product_ids', texts: 2 * ORDERS - 7, orders: ORDERS },
+    ])
+    expect(await idsFound({ customerEmails: ['ana7@x.com'] }, 3)).toEqual([
+      ...['ord_7', 'ord_1007', 'ord_2007'],
+    ])
+    expect(await idsFound({ productIds: ['prod_39999'] }, 3)).toEqual(['ord_39999'])
+    const paid = { gte: PAID_AT + 500, lt: PAID_AT + 502 }
+    expect(await idsFound({ paid }, 3)).toEqual(['ord_500', 'ord_501'])
+    const stored = db.prepare('SELECT checksum, json FROM orders').all() as unknown as Stored[]
+    expect(stored.filter(({ checksum, json }) => checksum !== crc32(json))).toEqual([])
+  },
+)

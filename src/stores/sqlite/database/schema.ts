@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { NULL_UPDATED_KEY } from '../../../orders/order-store.ts'
+import { fillChecksums } from './fill-checksums.ts'
 import { fillLookups } from './fill-lookups.ts'
 
 /** A statement, or several of them with values that SQL cannot compute. */
@@ -9,6 +10,8 @@ export type Migration = string | ((db: DatabaseSync) => void)
  * `orders`: one row per order and account, with the role applied. Each sort scans an index that
  * covers the filters, so SQLite fetches only the rows of the page. Text compares by bytes (SQLite's
  * default), as the sort by id requires.
+ *
+ * `checksum` is the CRC-32 of the stored JSON, by which a page identifies its content.
  *
  * `order_heads`: the version record of each order, even a deleted one. `writer` has one row: the
  * last write timestamp, its clock reading (`write-timestamps.ts`), and whether any bulk was live.
@@ -85,6 +88,7 @@ export const ordersMigrations = [
   CREATE INDEX orders_paid_after_update ON orders (account_id, paid_key, updated_key)
     WHERE paid_key > updated_key AND paid_key < ${NULL_UPDATED_KEY};
   `,
+  fillChecksums,
 ] as const satisfies readonly Migration[]
 
 /**

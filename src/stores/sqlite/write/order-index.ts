@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import { crc32 } from 'node:zlib'
 import {
   hasKeysOf,
   hasReadableKeys,
@@ -58,13 +59,13 @@ export function createSqliteOrderIndex(
   const selectLiveFlag = db.prepare('SELECT stamped_live FROM writer')
   const setLiveFlag = db.prepare('UPDATE writer SET stamped_live = 1 WHERE stamped_live = 0')
   const upsertView = db.prepare(`
-    INSERT INTO orders (account_id, id, shape, status, payment_method, created_key, updated_key, written_key, paid_key, lookups, json)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO orders (account_id, id, shape, status, payment_method, created_key, updated_key, written_key, paid_key, lookups, json, checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (account_id, id) DO UPDATE SET
       shape = excluded.shape, status = excluded.status, payment_method = excluded.payment_method,
       created_key = excluded.created_key, updated_key = excluded.updated_key,
       written_key = excluded.written_key, paid_key = excluded.paid_key,
-      lookups = excluded.lookups, json = excluded.json`)
+      lookups = excluded.lookups, json = excluded.json, checksum = excluded.checksum`)
   const deleteView = db.prepare('DELETE FROM orders WHERE account_id = ? AND id = ?')
   const upsertRecord = db.prepare(`
     INSERT OR REPLACE INTO order_heads (id, version, owner_account_id, account_ids, created_key, filled, deleted, announced)
@@ -85,6 +86,7 @@ export function createSqliteOrderIndex(
     const writeTimestamp = timestamps.next()
     for (const view of views) {
       const document = renderDocument(view, writeTimestamp)
+      const json = Buffer.from(document.json)
       upsertView.run(
         document.accountId,
         document.id,
@@ -96,7 +98,8 @@ export function createSqliteOrderIndex(
         document.writtenKey,
         document.paidKey,
         JSON.stringify(document.lookups),
-        Buffer.from(document.json),
+        json,
+        crc32(json),
       )
       lastWrite = { accountId: document.accountId, writeTimestamp }
     }

@@ -16,7 +16,7 @@ afterEach(() => db.close())
 
 const put = (accountId: string, id: string, json = '{}', createdKey: number | bigint = 1) =>
   db
-    .prepare("INSERT INTO orders VALUES (?, ?, 1, 'PAID', 'PIX', ?, 2, 3, ?, 4, '{}')")
+    .prepare("INSERT INTO orders VALUES (?, ?, 1, 'PAID', 'PIX', ?, 2, 3, ?, 4, '{}', 0)")
     .run(accountId, id, createdKey, Buffer.from(json))
 
 const scanDocuments = (pageSize: number) =>

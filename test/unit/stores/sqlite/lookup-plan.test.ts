@@ -94,7 +94,7 @@ describe.each([
     db = new DatabaseSync(':memory:')
     applyMigrations(db, ordersMigrations)
     const insert = db.prepare(
-      "INSERT INTO orders VALUES (?, ?, 1, ?, 'PIX', ?, ?, ?, x'7b7d', ?, ?)",
+      "INSERT INTO orders VALUES (?, ?, 1, ?, 'PIX', ?, ?, ?, x'7b7d', ?, ?, 0)",
     )
     for (const accountId of ['acc_1', 'acc_2']) {
       for (const { id, status, created, updated, paid, lookups } of rows) {

@@ -64,7 +64,7 @@ const marked = [null, place].map((after): [string, PageQuery] => [
 function filledDatabase(analyzed: boolean): DatabaseSync {
   const db = new DatabaseSync(':memory:')
   applyMigrations(db, ordersMigrations)
-  const insert = db.prepare('INSERT INTO orders VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const insert = db.prepare('INSERT INTO orders VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, 0)')
   for (let n = 0; n < 2000; n++) {
     const [status, method] = n % 2 ? ['PAID', 'PIX'] : ['REFUNDED', 'MULTIPLE']
     const at = Math.floor(n / 2)

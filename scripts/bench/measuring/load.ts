@@ -1,13 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent, Client, type Dispatcher } from 'undici'
+import { Agent } from 'undici'
 import { percentile } from '../../../test/harness/statistics.ts'
+import { createHttpPool, type HttpPool, type PlainRequest } from './http-pool.ts'
+import { atPace, type Pace } from './pace.ts'
 
 /** A request that the bench sends repeatedly. */
-export interface LoadRequest {
-  method: 'GET' | 'POST'
-  path: string
-  headers: Record<string, string>
-  body?: Buffer
+export interface LoadRequest extends PlainRequest {
   /** 200 when absent. */
   expectedStatus?: number
   /** Length of the checked response; a later one may differ by some bytes, in the time it took. */
@@ -33,14 +30,6 @@ export interface Outcome {
   failure: string | undefined
 }
 
-/** Requests that are due at fixed instants. */
-export interface Pace {
-  /** Per second. */
-  rate: number
-  seconds: number
-  signal: AbortSignal
-}
-
 /** A client that keeps its connections. */
 export interface LoadClient extends AsyncDisposable {
   /** Sends one request and returns its response. */
@@ -53,55 +42,41 @@ export interface LoadClient extends AsyncDisposable {
 
 /** Far shorter than an order, so an incomplete page never passes as complete. */
 const LENGTH_TOLERANCE_BYTES = 32
-const STALLED_MS = 10_000
-/** The shortest delay of a timer, so about how late a request is sent on an idle machine. */
-const TICK_MS = 1
 
 /**
- * Our own loops, since autocannon counts in whole milliseconds and a page lasts one to five. They
- * run in the bench's process, so its CPU time is separate from that of the contenders. With more
- * concurrent requests than connections, requests wait for a free one.
+ * Our own loops on plain sockets, since they run on the CPUs that they measure: undici costs several
+ * times as much, and autocannon counts in whole milliseconds. With more concurrent requests than
+ * connections, requests wait for a free one.
  */
 export function createLoadClient(
   { origins, ca }: Target,
   concurrency = 1,
   connections = concurrency,
 ): LoadClient {
-  const settings = {
-    pipelining: 1,
-    headersTimeout: STALLED_MS,
-    bodyTimeout: STALLED_MS,
-    ...(ca !== undefined && { connect: { ca } }),
-  }
-  const agent = new Agent({ ...settings, connections })
-  // A flood opens thousands of connections, among which a pool searches for a free one.
-  const callers: Client[] = []
-  const idle: Client[] = []
+  const agent = new Agent({ connections, ...(ca !== undefined && { connect: { ca } }) })
+  const poolsOf = (size: number) => origins.map((origin) => createHttpPool(origin, size, ca))
+  const [looping, arriving] = [poolsOf(connections), poolsOf(Number.POSITIVE_INFINITY)]
   let turn = 0
-  const nextOrigin = () => origins[turn % origins.length] ?? ''
-
-  function openCaller(): Client {
-    const caller = new Client(nextOrigin(), settings)
-    callers.push(caller)
-    return caller
-  }
 
   async function sendNext(
-    dispatcher: Dispatcher,
+    pools: readonly HttpPool[],
     requests: readonly LoadRequest[],
     dueAt: number,
   ): Promise<Outcome> {
-    const request = requests[turn++ % requests.length]
-    if (!request) throw new Error('there is no request to send')
+    const pool = pools[turn % pools.length]
+    const request = requests[turn % requests.length]
+    turn += 1
+    if (!pool || !request) throw new Error('there is no request to send')
     const sentAt = performance.now()
-    const failure = await send(dispatcher, nextOrigin(), request)
+    const failure = await send(pool, request)
     return { dueAt, sentAt, ms: performance.now() - dueAt, failure }
   }
 
   return {
     async fetch({ expectedStatus = 200, expectedBytes: _, ...options }) {
+      const origin = origins[turn % origins.length] ?? ''
       turn += 1
-      const { statusCode, body } = await agent.request({ ...options, origin: nextOrigin() })
+      const { statusCode, body } = await agent.request({ ...options, origin })
       const bytes = Buffer.from(await body.arrayBuffer())
       if (statusCode === expectedStatus) return bytes
       throw new Error(`${options.path} returned status ${statusCode}: ${bytes.toString()}`)
@@ -113,7 +88,7 @@ export function createLoadClient(
       async function drive() {
         while (performance.now() < endsAt) {
           signal.throwIfAborted()
-          outcomes.push(await sendNext(agent, requests, performance.now()))
+          outcomes.push(await sendNext(looping, requests, performance.now()))
         }
       }
       await Promise.all(Array.from({ length: concurrency }, drive))
@@ -123,49 +98,31 @@ export function createLoadClient(
     async arrive(requests, pace) {
       const outcomes: Outcome[] = []
       const sendOne = async (dueAt: number) => {
-        const caller = idle.pop() ?? openCaller()
-        outcomes.push(await sendNext(caller, requests, dueAt))
-        idle.push(caller)
+        outcomes.push(await sendNext(arriving, requests, dueAt))
       }
       await atPace(pace, async (due) => void (await Promise.all(due.map(sendOne))))
       return outcomes
     },
 
     async [Symbol.asyncDispose]() {
-      await Promise.all([agent, ...callers].map((dispatcher) => dispatcher.destroy()))
+      for (const pool of [...looping, ...arriving]) pool.close()
+      await agent.destroy()
     },
   }
 }
 
 /** Reads the whole response, and returns what was wrong with it, if anything. */
-function send(
-  dispatcher: Dispatcher,
-  origin: string,
-  request: LoadRequest,
-): Promise<string | undefined> {
-  const { expectedStatus = 200, expectedBytes = 0, ...options } = request
-  return new Promise((resolve) => {
-    let status = 0
-    let bytes = 0
-    const handler: Dispatcher.DispatchHandler = {
-      onRequestStart() {},
-      onResponseStart(_controller, statusCode) {
-        status = statusCode
-      },
-      onResponseData(_controller, chunk) {
-        bytes += chunk.length
-      },
-      onResponseEnd() {
-        const isWhole = Math.abs(bytes - expectedBytes) <= LENGTH_TOLERANCE_BYTES
-        if (status !== expectedStatus) resolve(`status ${status}`)
-        else resolve(isWhole ? undefined : 'unexpected response length')
-      },
-      onResponseError(_controller, error) {
-        resolve('code' in error ? String(error.code) : error.name)
-      },
-    }
-    dispatcher.dispatch({ ...options, origin }, handler)
-  })
+async function send(pool: HttpPool, request: LoadRequest): Promise<string | undefined> {
+  const { expectedStatus = 200, expectedBytes = 0 } = request
+  try {
+    const { status, bytes } = await pool.send(request)
+    if (status !== expectedStatus) return `status ${status}`
+    const isWhole = Math.abs(bytes - expectedBytes) <= LENGTH_TOLERANCE_BYTES
+    return isWhole ? undefined : 'unexpected response length'
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    return 'code' in error ? String(error.code) : error.message
+  }
 }
 
 /** The figures of requests that were sent within so many milliseconds. */
@@ -186,31 +143,4 @@ export function loadFigures(outcomes: readonly Outcome[], ms: number) {
 /** Latencies, ascending. */
 export function sortedMs(outcomes: readonly Pick<Outcome, 'ms'>[]): Float64Array {
   return Float64Array.from(outcomes, ({ ms }) => ms).sort()
-}
-
-/**
- * Calls `send` with the instants that are due until `rate` times `seconds` were due. It does not
- * wait for earlier calls. After a stall it sends all that is overdue at once, with the original
- * instants, so latencies include the delay.
- * @throws what `send` throws
- */
-export async function atPace(
-  { rate, seconds, signal }: Pace,
-  send: (due: readonly number[]) => Promise<void>,
-): Promise<void> {
-  const total = Math.round(rate * seconds)
-  const startedAt = performance.now()
-  const dueAt = (place: number) => startedAt + (1000 * (place + 1)) / rate
-  const inFlight: Promise<void>[] = []
-  const failures: unknown[] = []
-  for (let sent = 0; sent < total && failures.length === 0; ) {
-    signal.throwIfAborted()
-    const now = performance.now()
-    const due: number[] = []
-    for (; sent < total && dueAt(sent) <= now; sent += 1) due.push(dueAt(sent))
-    if (due.length > 0) inFlight.push(send(due).catch((error) => void failures.push(error)))
-    await sleep(Math.max(TICK_MS, Math.floor(dueAt(sent) - performance.now())))
-  }
-  await Promise.all(inFlight)
-  if (failures.length > 0) throw failures[0]
 }

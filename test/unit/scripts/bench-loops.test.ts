@@ -3,11 +3,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
-  atPace,
   createLoadClient,
   type LoadClient,
   type LoadRequest,
 } from '../../../scripts/bench/measuring/load.ts'
+import { atPace } from '../../../scripts/bench/measuring/pace.ts'
 
 const BODY = 'x'.repeat(100)
 const { signal } = new AbortController()

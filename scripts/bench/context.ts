@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { cpus, loadavg, totalmem } from 'node:os'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readCaFile } from '../../src/config/ca-file.ts'
 import { type Config, parseConfig } from '../../src/config/config.ts'
 import { connectOpenSearch } from '../../src/stores/opensearch/client/client.ts'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
+import { type RunningApi, type Settings, startApi } from '../../test/harness/processes/service.ts'
 import { type Cluster, createCluster } from '../../test/harness/services/cluster.ts'
 import { startOpenSearch } from '../../test/harness/services/opensearch.ts'
 import { provideServices } from '../../test/harness/services/provide.ts'
@@ -51,6 +53,16 @@ interface OpenOptions {
   /** Aborted by a signal of the process. */
   signal: AbortSignal
   log(text: string): void
+}
+
+/** Starts the service as the contender of this name; with `--cpu-prof`, it is profiled. */
+export async function startBenched(
+  { options: { cpuProf } }: Pick<BenchContext, 'options'>,
+  name: string,
+  settings: Settings,
+): Promise<RunningApi> {
+  const profileFolder = cpuProf === undefined ? undefined : resolve(cpuProf, name)
+  return await startApi(settings, { profileFolder })
 }
 
 /** The file of a baseline, which logs its address as the service does. */

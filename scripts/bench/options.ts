@@ -66,6 +66,9 @@ export function benchUsage(parts: readonly NamedPart[]) {
         const [from, to, byDefault] = INTEGERS[name]
         return readInteger(`--${name}`, values[name] ?? `${byDefault}`, from, to)
       }
+      if (values.record && values['cpu-prof'] !== undefined) {
+        refuse('--record: a profiled service is slower, so record a run without --cpu-prof')
+      }
       const states: IndexState[] = values.merged ? ['filled', 'merged'] : ['filled']
       return {
         orders: integer('orders'),
@@ -82,6 +85,7 @@ export function benchUsage(parts: readonly NamedPart[]) {
         parts: readParts(values.only),
         measurements: readMeasurements(values.measurement),
         against: values.against,
+        cpuProf: values['cpu-prof'],
         states,
         json: values.json,
         record: values.record,
@@ -97,7 +101,7 @@ function parse(args: readonly string[]) {
   const options = {
     ...{ orders: text, seconds: text, rounds: text, connections: text, 'load-orders': text },
     ...{ rate: text, largest: text, dead: text, idle: text, pending: text, waiting: text },
-    ...{ only: text, measurement: text, against: text, json: text },
+    ...{ only: text, measurement: text, against: text, json: text, 'cpu-prof': text },
     ...{ merged: flag, record: flag, chart: flag },
   }
   return parseArgs({ args: [...args], options }).values
@@ -118,6 +122,7 @@ ${line('--measurement M', 'of the part webhooks, one of:')}
 ${list(parts.flatMap(({ measurements = [] }) => measurements))}
 ${line('--against DIR', 'another checkout, whose index load the part load measures too')}
 ${line('--merged', 'measure once more, with each index merged into one segment')}
+${line('--cpu-prof DIR', 'write a CPU profile of each measured service')}
 ${line('--json FILE', 'write every figure to a file as well')}
 ${line('--record', 'add the ratios to the history and redraw the chart')}
 ${line('--chart', 'redraw the chart from the history, and measure nothing')}

@@ -4,12 +4,8 @@ import { createCursorCodec } from '../../../src/orders/cursor.ts'
 import { noFilters } from '../../../src/orders/filters.ts'
 import type { Position } from '../../../src/orders/order-store.ts'
 import type { Services } from '../../../src/services.ts'
-import {
-  type RunningService,
-  type Settings,
-  startApi,
-} from '../../../test/harness/processes/service.ts'
-import type { BenchContext } from '../context.ts'
+import type { RunningApi, Settings } from '../../../test/harness/processes/service.ts'
+import { type BenchContext, startBenched } from '../context.ts'
 import { createLoadClient, type LoadClient, type LoadRequest } from '../measuring/load.ts'
 import { loopContender, type Scenario } from '../measuring/race.ts'
 import { type Case, idsOf, type Place, stateAt } from './cases.ts'
@@ -21,7 +17,7 @@ export interface PageSource {
   name: string
   client: LoadClient
   /** Absent where OpenSearch itself answers. */
-  server?: RunningService
+  server?: RunningApi
   /** A request for each place of the case. */
   requestsOf(of: Case): Promise<LoadRequest[]> | LoadRequest[]
   /** The ids of a response's orders. */
@@ -56,7 +52,7 @@ interface ServicePlan {
   name: string
   client: LoadClient
   access: AccessMap
-  server?: RunningService
+  server?: RunningApi
   /** Returns the cursor of a place; those of the service by default. */
   cursorAt?(place: Place): string | null
 }
@@ -95,7 +91,7 @@ export async function openService(
   { name, settings, access }: { name: string; settings: Settings; access: AccessMap },
   scope: AsyncDisposableStack,
 ) {
-  const server = scope.use(await startApi(settings))
+  const server = scope.use(await startBenched(context, name, settings))
   const target = { origins: [server.origin] }
   const client = scope.use(createLoadClient(target, context.options.connections))
   return { ...servicePages(context, { name, client, access, server }), server }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type RunningApi, startApi } from '../../../test/harness/processes/service.ts'
+import type { RunningApi } from '../../../test/harness/processes/service.ts'
 import { median } from '../../../test/harness/statistics.ts'
-import type { BenchContext, Part } from '../context.ts'
+import { type BenchContext, type Part, startBenched } from '../context.ts'
 import { createLoadClient, type LoadRequest, loadFigures, type Outcome } from '../measuring/load.ts'
 import { loopContender } from '../measuring/race.ts'
 import { accountsOf } from '../orders/cases.ts'
@@ -79,7 +79,7 @@ async function measureOverload(
   requests: readonly LoadRequest[],
 ): Promise<OverloadSample> {
   const { settings, signal } = context
-  await using server = await startApi(settings)
+  await using server = await startBenched(context, 'api', settings)
   const target = { origins: [server.origin] }
   await using callers = createLoadClient(target)
   const ceilings = []

@@ -1,6 +1,5 @@
-import { startApi } from '../../../test/harness/processes/service.ts'
 import { median, percentile } from '../../../test/harness/statistics.ts'
-import type { Part } from '../context.ts'
+import { type Part, startBenched } from '../context.ts'
 import {
   createLoadClient,
   loadFigures,
@@ -51,7 +50,7 @@ export const ratesPart: Part = {
     const { connections, seconds } = options
     const cases = context.cases.filter(({ name }) => CASES.includes(name))
     const { index, services } = await fillServiceIndex(context, scope)
-    const server = scope.use(await startApi(context.settings))
+    const server = scope.use(await startBenched(context, 'api', context.settings))
     const access = await accessTo(accountsOf(cases), services)
     const clientsOf = (target: Target) => ({
       client: scope.use(createLoadClient(target, connections)),

@@ -5,8 +5,8 @@ import { generateApiKey } from '../../../src/auth/api-key.ts'
 import { MAX_FAILURES, WINDOW_MS } from '../../../src/rate-limit/failed-authentications.ts'
 import type { Services } from '../../../src/services.ts'
 import { openScratch } from '../../../test/harness/processes/scratch.ts'
-import { type Settings, startApi, startServer } from '../../../test/harness/processes/service.ts'
-import { type BenchContext, baselineFile, type Part } from '../context.ts'
+import { type Settings, startServer } from '../../../test/harness/processes/service.ts'
+import { type BenchContext, baselineFile, type Part, startBenched } from '../context.ts'
 import { createLoadClient, type LoadRequest } from '../measuring/load.ts'
 import { loopContender, race } from '../measuring/race.ts'
 import { accessTo } from '../orders/pages.ts'
@@ -45,8 +45,8 @@ export const refusalsPart: Part = {
     const embedded = await openEmbedded(settings, scope)
     const services = await openStores(settings, scope)
     await services.initialize()
-    const alone = await compareOn(context, embedded.settings, embedded.services)
-    const shared = await compareOn(context, settings, services)
+    const alone = await compareOn(context, 'embedded', embedded)
+    const shared = await compareOn(context, 'api', { settings, services })
     return {
       sections: [
         refusalSection('embedded store, counters in the process', alone),
@@ -61,12 +61,16 @@ function refusalSection(stores: string, results: readonly Result[]): Section {
   return { title, results, base: 'bare', ratios: [RATIO], suffix, notes: [LEGEND] }
 }
 
-async function compareOn(context: BenchContext, settings: Settings, services: Services) {
+async function compareOn(
+  context: BenchContext,
+  name: string,
+  { settings, services }: { settings: Settings; services: Services },
+) {
   await using scope = new AsyncDisposableStack()
   const { connections, seconds } = context.options
   const access = await accessTo([ACCOUNT], services)
   const refusals = createRefusals(access.get(ACCOUNT)?.key ?? '', seconds)
-  const api = scope.use(await startApi(settings))
+  const api = scope.use(await startBenched(context, name, settings))
   const responses: RecordedResponse[] = []
   for (const [at, refusal] of refusals.entries()) {
     responses.push(await recordResponse(api.origin, refusal, `/${at}`))

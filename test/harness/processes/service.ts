@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { poll } from './poll.ts'
-import { openScratch } from './scratch.ts'
+import { openScratch, type ScratchProcess } from './scratch.ts'
 
 export type Settings = Readonly<Record<string, string>>
 
@@ -13,6 +13,7 @@ const SERVICE_FLAGS = ['--max-semi-space-size=8']
 /** In any checkout. */
 const SERVICE_PROGRAM = join('src', 'main.ts')
 const START_MS = 60_000
+const END_MS = 60_000
 const OPERATIONS = /operations at (http:[^"\s]+)/
 
 export interface ProgramOptions {
@@ -20,6 +21,11 @@ export interface ProgramOptions {
   program?: string
   args: readonly string[]
   settings?: Settings
+  /**
+   * Where Node writes a CPU profile of the service. The folder is created, and the profile is
+   * complete when the service has been disposed of.
+   */
+  profileFolder?: string | undefined
 }
 
 interface ServiceOptions extends ProgramOptions {
@@ -46,8 +52,11 @@ export interface RunningService extends AsyncDisposable {
 export type RunningApi = RunningService & { readonly origin: string }
 
 /** Starts `serve` with these settings only, and waits until it listens. Its log goes to a file. */
-export async function startApi(settings: Settings): Promise<RunningApi> {
-  return await startServer({ args: ['serve'], settings })
+export async function startApi(
+  settings: Settings,
+  { profileFolder }: Pick<ProgramOptions, 'profileFolder'> = {},
+): Promise<RunningApi> {
+  return await startServer({ args: ['serve'], settings, profileFolder })
 }
 
 /** Starts a program that logs its address as the service does. */
@@ -62,12 +71,15 @@ export async function startServer(options: ProgramOptions): Promise<RunningApi> 
  */
 export async function commandLine(
   file: string,
-  { program = MAIN, args, settings = {} }: ProgramOptions,
+  { program = MAIN, args, settings = {}, profileFolder }: ProgramOptions,
 ): Promise<[command: string, ...args: string[]]> {
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
   // A file keeps secrets out of the arguments, which every user of the machine can list.
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 })
-  const flags = program.endsWith(SERVICE_PROGRAM) ? SERVICE_FLAGS : []
+  const flags = [
+    ...(program.endsWith(SERVICE_PROGRAM) ? SERVICE_FLAGS : []),
+    ...(profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]),
+  ]
   return ['env', '-i', process.execPath, ...flags, `--env-file=${file}`, program, ...args]
 }
 
@@ -94,6 +106,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const [operations = '', ...captured] = matches.map((match) => match?.[1] ?? '')
   const metrics = async () => (await fetch(new URL('/metrics', operations))).text()
   const metric = async (name: string) => readMetric(await metrics(), name)
+  const close = async () => {
+    if (options.profileFolder !== undefined) await endWithProfile(service)
+    await scratch.close()
+  }
   starting.move()
   return {
     pid: service.pid,
@@ -103,8 +119,18 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     metrics,
     cpuMicros: async () => 1e6 * (await metric('process_cpu_seconds_total')),
     residentBytes: () => metric('process_resident_memory_bytes'),
-    [Symbol.asyncDispose]: scratch.close,
+    [Symbol.asyncDispose]: close,
   }
+}
+
+/** Ends the service by SIGTERM, since Node writes no profile after a SIGKILL. */
+async function endWithProfile({ pid, hasEnded, logTail }: ScratchProcess): Promise<void> {
+  if (!hasEnded()) process.kill(pid, 'SIGTERM')
+  await poll(
+    async () => hasEnded(),
+    async () => `the profiled service did not end:\n${await logTail()}`,
+    { timeoutMs: END_MS, intervalMs: 50, shouldAbort: () => false },
+  )
 }
 
 /** A metric without labels in the text of `/metrics`; NaN where it is absent. */

@@ -13,22 +13,23 @@ it('The options have defaults for a complete run', () => {
     ...{ orders: 200_000, seconds: 8, rounds: 3, connections: 8 },
     ...{ loadOrders: 100_000, rate: 500, largest: 1_000_000 },
     ...{ dead: 1_000, idle: 10_000, pending: 1_000_000, waiting: 100_000 },
-    ...{ measurements, against: undefined },
+    ...{ measurements, against: undefined, cpuProf: undefined },
     ...{ parts: names, states: ['filled'], json: undefined, record: false, chart: false },
   })
 })
 
 it('Every option is read', () => {
   const args =
-    '--orders 5000 --seconds 1 --rounds 9 --connections 16 --load-orders 1000 --rate 2000 --largest 10000 --dead 10 --idle 100 --pending 1000 --waiting 2000 --measurement idle --against ../before --only lag --merged --json=figures.json --record --chart'
+    '--orders 5000 --seconds 1 --rounds 9 --connections 16 --load-orders 1000 --rate 2000 --largest 10000 --dead 10 --idle 100 --pending 1000 --waiting 2000 --measurement idle --against ../before --cpu-prof profiles --only lag --merged --json=figures.json --chart'
   expect(readOptions(args.split(' '))).toEqual({
     ...{ orders: 5_000, seconds: 1, rounds: 9, connections: 16 },
     ...{ loadOrders: 1_000, rate: 2_000, largest: 10_000 },
     ...{ dead: 10, idle: 100, pending: 1_000, waiting: 2_000 },
-    ...{ measurements: ['idle'], against: '../before' },
+    ...{ measurements: ['idle'], against: '../before', cpuProf: 'profiles' },
     ...{ parts: ['lag'], states: ['filled', 'merged'], json: 'figures.json' },
-    ...{ record: true, chart: true },
+    ...{ record: false, chart: true },
   })
+  expect(readOptions(['--record'])).toMatchObject({ record: true })
 })
 
 it.each([
@@ -41,6 +42,7 @@ it.each([
   [['--measurement', 'speed'], `--measurement must be one of ${measurements.join(', ')}`],
   [['--fast'], "Unknown option '--fast'"],
   [['--json'], '--json'],
+  [['--record', '--cpu-prof', 'profiles'], 'record a run without --cpu-prof'],
   [['200000'], 'Unexpected argument'],
 ])('The arguments %j are rejected with the usage', (args, problem) => {
   expect(() => readOptions(args)).toThrow(UsageError)

@@ -84,14 +84,15 @@ const scenarioName = (sort: Sort, depth: string) => `${shortSort(sort)} ${depth}
 
 /**
  * The API's p50 of the largest account by that of smaller ones, and that of the deepest page by
- * that of the first: the worst of all depths, and of all sizes. `sizes` is ascending.
+ * that of the first: the worst of all depths, and of all sizes. First pages, which most clients read,
+ * are also compared alone. `sizes` is ascending.
  */
 export function sizeCosts(sizes: readonly number[], results: readonly Result[]): Ratios {
-  const largest = sizes.at(-1)
+  const [smallest = 0, largest = 0] = [sizes[0], sizes.at(-1)]
   const figure = 'p50Ms'
   const costs = sorts.flatMap((sort) => {
     const ofSort = results.filter(({ name }) => name.startsWith(shortSort(sort)))
-    const growths = [sizes[0], sizes.at(-2)].map((size): [string, number] => {
+    const growths = [smallest, sizes.at(-2)].map((size): [string, number] => {
       const ratio = { of: `api ${largest}`, per: `api ${size}`, figure } as const
       const worst = Math.max(...ofSort.map((result) => ratioOf(result, ratio)))
       return [`p50 ${largest}÷${size} ${shortSort(sort)}, any depth`, worst]
@@ -100,8 +101,13 @@ export function sizeCosts(sizes: readonly number[], results: readonly Result[]):
       const found = ofSort.find(({ name }) => name === scenarioName(sort, depth))
       return found ? valuesOf(found, `api ${size}`, figure) : []
     }
+    const firstPages = medianRatio(p50sAt('first', largest), p50sAt('first', smallest))
     const deepened = sizes.map((size) => medianRatio(p50sAt('99%', size), p50sAt('first', size)))
-    return [...growths, [`p50 99%÷first ${shortSort(sort)}, any size`, Math.max(...deepened)]]
+    return [
+      ...growths,
+      [`p50 ${largest}÷${smallest} ${shortSort(sort)}, first page`, firstPages],
+      [`p50 99%÷first ${shortSort(sort)}, any size`, Math.max(...deepened)],
+    ]
   })
   return Object.fromEntries(costs)
 }

@@ -189,9 +189,11 @@ describe('costs', () => {
     expect(sizeCosts([100, 1_000, 5_000], results)).toEqual({
       'p50 5000÷100 created, any depth': 3,
       'p50 5000÷1000 created, any depth': 1.5,
+      'p50 5000÷100 created, first page': 3,
       'p50 99%÷first created, any size': 2,
       'p50 5000÷100 updated, any depth': 6,
       'p50 5000÷1000 updated, any depth': 6,
+      'p50 5000÷100 updated, first page': 3,
       'p50 99%÷first updated, any size': 4,
     })
   })

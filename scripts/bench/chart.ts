@@ -19,9 +19,9 @@ const TITLE = 'Pages a second, the raw search of OpenSearch = 1'
 const STYLE = `text{font:13px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2328}
 .title{font-size:16px;font-weight:600}.group{font-weight:600}.muted{fill:#59636e;font-size:12px}
 .ground{fill:#fff;stroke:#d1d9e0}.mark{stroke:#59636e;stroke-dasharray:3 3}
-.raw{fill:#818b98}.own{fill:#0969da}.embedded{fill:#54aeff}.baseline{fill:#bf8700}
+.raw{fill:#818b98}.own{fill:#0969da}.embedded{fill:#54aeff}.baseline{fill:#bf8700}.proxy{fill:#1a7f37}
 @media(prefers-color-scheme:dark){text{fill:#f0f6fc}.muted{fill:#9198a1}.ground{fill:#0d1117;stroke:#3d444d}
-.mark{stroke:#9198a1}.own{fill:#4493f8}.embedded{fill:#1f6feb}.baseline{fill:#d29922}}`
+.mark{stroke:#9198a1}.own{fill:#4493f8}.embedded{fill:#1f6feb}.baseline{fill:#d29922}.proxy{fill:#3fb950}}`
 
 /** Draws the latest run of the part `api`, and returns whether there was one. */
 export function drawChart(entries: readonly HistoryEntry[]): boolean {
@@ -76,20 +76,19 @@ ${drawn.join('\n')}
 `
 }
 
-/** The contenders of the largest account's listing by creation. */
+/** The contenders of the largest account's listing by creation. Older runs have no bare proxy. */
 function barsOf({ parts }: HistoryEntry, limit: number) {
   const recorded: Recorded | undefined = parts['api']
   const ratio = (name: string) => recorded?.ratios[`${name} large created ${limit}`] ?? 0
-  return [
+  const baseline = (name: string) => ratio('api÷raw') / ratio(`api÷${name}`)
+  const bars = [
     { kind: 'raw', label: 'raw search of OpenSearch', value: 1 },
+    { kind: 'proxy', label: 'bare proxy to the search', value: baseline('bare proxy') },
     { kind: 'own', label: 'this service', value: ratio('api÷raw') },
     { kind: 'embedded', label: 'this service, embedded store', value: ratio('embedded÷raw') },
-    {
-      kind: 'baseline',
-      label: 'straightforward version',
-      value: ratio('api÷raw') / ratio('api÷straightforward') || 0,
-    },
+    { kind: 'baseline', label: 'straightforward version', value: baseline('straightforward') },
   ]
+  return bars.filter(({ value }) => Number.isFinite(value))
 }
 
 function round(value: number): number {

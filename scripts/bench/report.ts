@@ -74,7 +74,10 @@ export interface Section {
   notes?: readonly string[]
 }
 
-/** Ratios of two contenders of one run, by name. A faster machine does not change them. */
+/**
+ * Ratios of two contenders of one run, by name. A faster machine does not change them. The name of
+ * a figure that is no ratio has its unit, and such figures are compared on one kind of machine only.
+ */
 export type Ratios = Record<string, number>
 
 /** What the history records: of `ratios` the greater are better, of `costs` the smaller. */

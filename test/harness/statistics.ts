@@ -22,6 +22,11 @@ export function medianRatio(numerators: readonly number[], denominators: readonl
   return median(numerators.map((value, round) => value / (denominators[round] ?? Number.NaN)))
 }
 
+/** The median of the differences of each round, as {@link medianRatio}. */
+export function medianDifference(values: readonly number[], less: readonly number[]): number {
+  return median(values.map((value, round) => value - (less[round] ?? Number.NaN)))
+}
+
 export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { redisSeconds, statMicros } from '../../../scripts/bench/measuring/cpu.ts'
 import { loadFigures } from '../../../scripts/bench/measuring/load.ts'
 import { differencePer, loopContender, race } from '../../../scripts/bench/measuring/race.ts'
+import { shortenedTo } from '../../../scripts/bench/parts/api/contenders.ts'
+import { addedLatencies, memoryCosts } from '../../../scripts/bench/parts/api.ts'
 import { outcomeFigures, reportOverload } from '../../../scripts/bench/parts/overload.ts'
 import { arrivalFigures } from '../../../scripts/bench/parts/rates.ts'
 import { sizeCosts } from '../../../scripts/bench/parts/sizes.ts'
@@ -177,6 +179,31 @@ describe('report', () => {
 })
 
 describe('costs', () => {
+  it('What a process adds to the raw search is the difference in each round', () => {
+    const p50s = (...values: number[]) => values.map((p50Ms) => ({ p50Ms }))
+    // The second round runs on a machine that is busy.
+    const samples = { raw: p50s(2, 20, 2), api: p50s(3, 25, 4), 'bare proxy': p50s(2.5, 20, 2.5) }
+    expect(addedLatencies([{ name: 'large created 20', samples }])).toEqual({
+      'added p50 ms api−raw large created 20, unloaded': 2,
+      'added p50 ms bare proxy−raw large created 20, unloaded': 0.5,
+    })
+  })
+
+  it('The memory of a service is its greatest of all cases and rounds', () => {
+    const result = (name: string, ...values: number[]) => {
+      const samples = values.map((megabytes) => ({ megabytes }))
+      return { name, samples: { api: samples, embedded: samples.slice(0, 1) } }
+    }
+    const results = [result('large created 20', 150, 162), result('large created 100', 155, 140)]
+    expect(memoryCosts(results)).toEqual({ 'MB api, any case': 162, 'MB embedded, any case': 155 })
+  })
+
+  it('The bare proxy returns as many bytes as the page of the service', () => {
+    const page = { method: 'GET', path: '/v1/orders', headers: {}, expectedBytes: 28_000 } as const
+    const proxied = { ...page, path: '/7', expectedBytes: 41_000 }
+    expect(shortenedTo([page], [proxied])).toEqual([{ ...page, path: '/7/28000' }])
+  })
+
   it('Sizes are compared by the worst depth, and depths by the worst size', () => {
     const scenario = (name: string, p50s: readonly number[]) => {
       const samples = p50s.map((p50Ms, at) => [`api ${[100, 1_000, 5_000][at]}`, [{ p50Ms }]])

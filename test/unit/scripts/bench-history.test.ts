@@ -11,6 +11,7 @@ import {
   rounded,
   trendsOf,
 } from '../../../scripts/bench/history.ts'
+import type { Ratios } from '../../../scripts/bench/report.ts'
 
 const environment = { date: '2026-01-02T03:04:05.678Z', cpu: 'Fast', cpus: 2, openSearch: '3.8.0' }
 
@@ -96,7 +97,7 @@ describe('trends', () => {
 })
 
 describe('chart', () => {
-  const ratios = {
+  const older = {
     'api÷raw large created 20': 0.8,
     'api÷straightforward large created 20': 2,
     'embedded÷raw large created 20': 1.6,
@@ -104,18 +105,38 @@ describe('chart', () => {
     'api÷straightforward large created 100': 3,
     'embedded÷raw large created 100': 2,
   }
-  const parts = { api: { ratios, costs: {} } }
-  const cpu = 'A & B <fast>'
-  const svg = renderChart(run(1, 1, { environment: { ...environment, cpu }, parts }))
+  const proxied = { 'api÷bare proxy large created 20': 1, 'api÷bare proxy large created 100': 0.5 }
+  const chartOf = (ratios: Ratios) => {
+    const of = { ...environment, cpu: 'A & B <fast>' }
+    return renderChart(run(1, 1, { environment: of, parts: { api: { ratios, costs: {} } } }))
+  }
+  const svg = chartOf({ ...older, ...proxied })
+  const barsIn = (chart: string) => {
+    const bar = /<rect class="(\w+)" [^>]*width="([\d.]+)"[^>]*\/><text [^>]*>([\d.]+)</g
+    return [...chart.matchAll(bar)]
+  }
+  const listed = (chart: string) =>
+    barsIn(chart)
+      .map(([, kind, , value]) => `${kind} ${value}`)
+      .join()
 
   it('The chart has a bar with its value for each contender, all drawn to one scale', () => {
-    const bar = /<rect class="(\w+)" [^>]*width="([\d.]+)"[^>]*\/><text [^>]*>([\d.]+)</g
-    const bars = [...svg.matchAll(bar)]
-    expect(bars.map(([, kind, , value]) => `${kind} ${value}`).join()).toBe(
-      'raw 1.00,own 0.80,embedded 1.60,baseline 0.40,raw 1.00,own 0.75,embedded 2.00,baseline 0.25',
+    const bars = barsIn(svg)
+    expect(listed(svg)).toBe(
+      [
+        'raw 1.00,proxy 0.80,own 0.80,embedded 1.60,baseline 0.40',
+        'raw 1.00,proxy 1.50,own 0.75,embedded 2.00,baseline 0.25',
+      ].join(),
     )
     const unit = Number(bars[0]?.[2])
     for (const [, , width, value] of bars) expect(Number(width)).toBeCloseTo(unit * Number(value))
+  })
+
+  it('The chart of an older run has no bar for the bare proxy', () => {
+    expect(listed(chartOf(older))).toBe(
+      'raw 1.00,own 0.80,embedded 1.60,baseline 0.40,raw 1.00,own 0.75,embedded 2.00,baseline 0.25',
+    )
+    expect(chartOf(older)).not.toContain('bare proxy')
   })
 
   it('The chart is accessible, escapes its texts, and loads nothing', () => {

@@ -1,3 +1,4 @@
+import { wallClock } from '../../../lib/clock.ts'
 import { type Instrument, noopInstrument } from '../../../lib/instrument.ts'
 import { type RequestScope, unbounded } from '../../../lib/request-scope.ts'
 import { addedParamOf } from '../../../orders/filters.ts'
@@ -16,6 +17,7 @@ import { completeHits, positionOf } from '../client/search-response.ts'
 import type { IndexNames } from '../index-names.ts'
 import { documentId } from '../order-document.ts'
 import { decodeOrder, decodePage, decodeSource, type OnDecode } from './decode-orders.ts'
+import { createPageWindows, type PageWindows } from './page-windows.ts'
 import { buildLatestWriteSearch, buildSearch } from './search-body.ts'
 
 export interface OpenSearchOrderStoreOptions {
@@ -25,10 +27,12 @@ export interface OpenSearchOrderStoreOptions {
   deadlineMs: number
   instrument?: Instrument<OpenSearchOperation>
   onDecode?: OnDecode
+  /** Shared by all requests of a process; new ones by default. */
+  windows?: PageWindows
 }
 
 /**
- * Each call sends one request to one shard, so it reads one snapshot. Filters that an earlier
+ * Each call returns the response of one shard to one request, so it reads one snapshot. Filters that an earlier
  * release lacked search through an alias of their own: without it they are refused.
  */
 export function createOpenSearchOrderStore({
@@ -37,16 +41,38 @@ export function createOpenSearchOrderStore({
   deadlineMs,
   instrument = noopInstrument,
   onDecode = () => {},
+  windows = createPageWindows(wallClock),
 }: OpenSearchOrderStoreOptions): OrderStore {
   /** Includes the decoding, so that an invalid response counts as a failure. */
-  async function search(index: string, query: PageQuery, scope: RequestScope) {
+  async function search(
+    index: string,
+    query: PageQuery,
+    scope: RequestScope,
+    bound: number | null = null,
+  ) {
     const preference = query.sort === 'updated_at_asc' ? PRIMARY : oneCopy(query.accountId)
     const routing = encodeURIComponent(query.accountId)
     const request = {
       path: `/${index}/_search?allow_partial_search_results=false&preference=${preference}&routing=${routing}`,
-      body: JSON.stringify(buildSearch(query)),
+      body: JSON.stringify(buildSearch(query, bound)),
     }
     return decodePage(await readRaw(client, deadlineMs, request, scope), query, onDecode)
+  }
+
+  /** Searches up to the probable end of the page first, and everything if it is not full there. */
+  async function searchPage(query: PageQuery, scope: RequestScope) {
+    const bound = windows.boundOf(query)
+    if (bound !== null) {
+      const rows = await search(names.orders, query, scope, bound)
+      if (rows.length === query.size) {
+        windows.learn(query, rows)
+        return rows
+      }
+      windows.forget(query)
+    }
+    const rows = await search(names.orders, query, scope)
+    windows.learn(query, rows)
+    return rows
   }
 
   /** Throws the error again when the orders are missing too. */
@@ -65,7 +91,7 @@ export function createOpenSearchOrderStore({
       // A refused filter is no failure of OpenSearch.
       const page = await instrument('search', () =>
         addedParam === undefined
-          ? search(names.orders, query, scope)
+          ? searchPage(query, scope)
           : search(names.filterableOrders, query, scope).catch(nullIfNotFilterable),
       )
       if (page === null) throw new FilterUnavailableError(addedParam ?? '')

@@ -13,23 +13,24 @@ export const sortFields = {
   updated_at_asc: 'updated_key',
 } as const satisfies Record<Sort, string>
 
-/** The direction of each sort, and the range operator for rows after a position. */
+/** The direction of each sort, and the range operators for rows after and before a position. */
 const directions = {
-  created_at_desc: { order: 'desc', afterBound: 'lte' },
-  updated_at_asc: { order: 'asc', afterBound: 'gte' },
+  created_at_desc: { order: 'desc', afterBound: 'lte', beforeBound: 'gte' },
+  updated_at_asc: { order: 'asc', afterBound: 'gte', beforeBound: 'lte' },
 } as const satisfies Record<Sort, object>
 
-/** Builds the search for a page. */
-export function buildSearch({
-  accountId,
-  sort,
-  filters,
-  after,
-  nullsWrittenAfter,
-  size,
-}: PageQuery) {
+/** Builds the search for a page; `bound`: the last key that it considers, `null` for all. */
+export function buildSearch(
+  { accountId, sort, filters, after, nullsWrittenAfter, size }: PageQuery,
+  bound: number | null = null,
+) {
   const key = sortFields[sort]
-  const { order, afterBound } = directions[sort]
+  const { order, afterBound, beforeBound } = directions[sort]
+  // Repeats `search_after` as a range, which lets OpenSearch skip documents.
+  const range = {
+    ...(after && { [afterBound]: after.key }),
+    ...(bound !== null && { [beforeBound]: bound }),
+  }
   return {
     size,
     track_total_hits: false,
@@ -38,8 +39,7 @@ export function buildSearch({
         filter: [
           { term: { account_id: accountId } },
           ...filterConditions(filters).map(filterClause),
-          // Repeats `search_after` as a range, which lets OpenSearch skip documents.
-          ...(after ? [{ range: { [key]: { [afterBound]: after.key } } }] : []),
+          ...(after !== null || bound !== null ? [{ range: { [key]: range } }] : []),
           ...(nullsWrittenAfter ? [datedOrWrittenAfter(nullsWrittenAfter)] : []),
         ],
       },

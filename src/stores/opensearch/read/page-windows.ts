@@ -1,0 +1,81 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../../lib/clock.ts'
+import {
+  filterConditions,
+  NULL_UPDATED_KEY,
+  type PageQuery,
+  type Position,
+} from '../../../orders/order-store.ts'
+
+/** Where the pages of an account's listing probably end. */
+export interface PageWindows {
+  /**
+   * The key up to which the page is probably full, in the direction of its sort; `null` without a
+   * guess. All orders beyond it follow the page, so a full page up to it is exact.
+   */
+  boundOf(query: PageQuery): number | null
+  /** Learns the density of the listing from a full page. */
+  learn(query: PageQuery, rows: readonly Position[]): void
+  /** Drops what is known: a page up to its bound was not full. */
+  forget(query: PageQuery): void
+}
+
+/** What is known of a listing; times in milliseconds. */
+interface Density {
+  msPerOrder: number
+  /** The key of the first order; `null` until a first page was read. */
+  firstKey: number | null
+}
+
+const MAX_LISTINGS = 20_000
+/** A window has so many times the orders of the page where the density stays the same. */
+const MARGIN = 4
+/** About 9,000 orders a year. The search of a smaller account is as cheap without a window. */
+const SPARSE_MS = 3_600_000
+
+/**
+ * A search for a page visits thousands of orders of a large account before it has found the first
+ * ones. With a range for both ends it visits those of the range, and costs the same as the page of a
+ * small account. `clock`: epoch milliseconds.
+ */
+export function createPageWindows(clock: Clock): PageWindows {
+  const densities = new LRUCache<string, Density>({ max: MAX_LISTINGS })
+
+  return {
+    boundOf(query) {
+      const { after, sort, size } = query
+      const known = hasWindow(query) ? densities.get(listingOf(query)) : undefined
+      const start = after?.key ?? known?.firstKey ?? null
+      if (known === undefined || start === null || known.msPerOrder > SPARSE_MS) return null
+      const reach = Math.ceil(MARGIN * size * known.msPerOrder)
+      if (sort === 'created_at_desc') return start - reach
+      // Near the end a page is seldom full, and cheap.
+      return start + reach < clock() ? start + reach : null
+    },
+
+    learn(query, rows) {
+      const [first, last] = [rows[0], rows.at(-1)]
+      if (!hasWindow(query) || rows.length < query.size || !first || !last) return
+      if (last.key === NULL_UPDATED_KEY) return
+      const listing = listingOf(query)
+      const span = Math.abs(last.key - (query.after ?? first).key)
+      densities.set(listing, {
+        msPerOrder: Math.max(1, span / rows.length),
+        firstKey: query.after === null ? first.key : (densities.get(listing)?.firstKey ?? null),
+      })
+    },
+
+    forget(query) {
+      densities.delete(listingOf(query))
+    },
+  }
+}
+
+/** Filters and a later pass change how dense the matching orders are. */
+function hasWindow({ filters, nullsWrittenAfter }: PageQuery): boolean {
+  return nullsWrittenAfter === null && filterConditions(filters).length === 0
+}
+
+function listingOf({ accountId, sort }: PageQuery): string {
+  return `${sort} ${accountId}`
+}

@@ -43,7 +43,7 @@ const ALL_RATIOS = [
 const FURTHER_CASES = ['large created 20', 'large created 100']
 const MANY = { connections: 64, names: ['raw', PROXY, 'api', 'embedded'] }
 const ALONE = { connections: 1, names: ['raw', PROXY, 'api'] }
-const LEGEND = `raw: the search of the service, sent directly to OpenSearch; api: GET /v1/orders
+const LEGEND = `raw: the search of the service without a window, sent directly to OpenSearch; api: GET /v1/orders
 bare proxy: Fastify without a log: one GET in Redis, then the raw search, of which it returns as many bytes as the page has
 straightforward: the usual implementation; embedded: the service alone, one process without OpenSearch
 µs: CPU time of a request; MB: resident memory of the process at the end of the case`

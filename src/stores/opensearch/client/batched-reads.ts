@@ -24,8 +24,8 @@ const MAX_BATCH = 32
 
 /**
  * Returns a function that reads a document by id, as `readDocument` does. The reads of one turn of
- * the event loop share an `_mget`, which costs much less CPU time than a request each. It has the
- * timeout of the read that is due first.
+ * the event loop share an `_mget`, which costs much less CPU time than a request each. Each read
+ * ends at its own timeout, and the request at the latest of them.
  */
 export function createBatchedReads({
   client,
@@ -42,17 +42,22 @@ export function createBatchedReads({
   }
 
   function send(reads: readonly PendingRead[]): void {
-    const timeoutMs = Math.min(...reads.map((read) => read.timeoutMs))
-    const scope = { ...unbounded, remainingMs: () => timeoutMs }
+    const latestMs = Math.max(...reads.map((read) => read.timeoutMs))
+    const scope = { ...unbounded, remainingMs: () => latestMs }
+    const timers = reads
+      .filter(({ timeoutMs }) => timeoutMs < latestMs)
+      .map(({ timeoutMs, reject }) => setTimeout(() => reject(timedOut(timeoutMs)), timeoutMs))
     const ids = reads.map(({ id }) => id)
-    instrument(() => getAll(ids, scope)).then(
-      (responses) => {
-        for (const [at, { resolve }] of reads.entries()) resolve(responses[at] ?? {})
-      },
-      (error) => {
-        for (const { reject } of reads) reject(error)
-      },
-    )
+    instrument(() => getAll(ids, scope))
+      .finally(() => timers.forEach(clearTimeout))
+      .then(
+        (responses) => {
+          for (const [at, { resolve }] of reads.entries()) resolve(responses[at] ?? {})
+        },
+        (error) => {
+          for (const { reject } of reads) reject(error)
+        },
+      )
   }
 
   /** The response for each document, in the order of the request. */
@@ -76,4 +81,8 @@ export function createBatchedReads({
     })
     return parseGetResponse(index, response)
   }
+}
+
+function timedOut(timeoutMs: number): Unavailable {
+  return new Unavailable(`no response from OPENSEARCH_URL in ${timeoutMs} ms`)
 }

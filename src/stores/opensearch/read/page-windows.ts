@@ -30,8 +30,8 @@ interface Density {
 const MAX_LISTINGS = 20_000
 /** A window has so many times the orders of the page where the density stays the same. */
 const MARGIN = 4
-/** About 9,000 orders a year. The search of a smaller account is as cheap without a window. */
-const SPARSE_MS = 3_600_000
+/** About 1,500 orders a year. The search of a smaller account is as cheap without a window. */
+const SPARSE_MS = 6 * 3_600_000
 
 /**
  * A search for a page visits thousands of orders of a large account before it has found the first

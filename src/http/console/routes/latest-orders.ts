@@ -19,7 +19,8 @@ const latestOrders: FastifyPluginAsyncTypebox<LatestOrdersOptions> = async (app,
   app.get('/orders', { schema: { params: Account } }, async (request, reply) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability: 'orders', isChange: false })
-    return reply.type(JSON_TYPE).send(await listOrders(options, accountId, LATEST))
+    const { json } = await listOrders(options, accountId, LATEST)
+    return reply.type(JSON_TYPE).send(json)
   })
 }
 

@@ -121,15 +121,24 @@ export function createFallbackLimiter(options: FallbackLimiterOptions): Fallback
   }
 }
 
-/** Rejects after `ms`, and discards a later reply. */
+/**
+ * Rejects after `ms`, and discards a later reply. Queries leave at the end of a turn of the event
+ * loop, so the time starts there: a long turn is no fault of `shared`.
+ */
 function withDeadline<T>(ms: number, call: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined
     const onTimeout = () => reject(new Error(`no response within ${ms} ms`))
-    // A busy event loop runs timers before it reads a reply that waits in the socket.
-    // `setImmediate` lets it read first, so that only a slow `shared` exceeds the deadline.
-    const timer = setTimeout(() => setImmediate(onTimeout), ms).unref()
+    const turnEnd = setImmediate(() => {
+      // A busy event loop runs timers before it reads a reply that waits in the socket.
+      // `setImmediate` lets it read first, so that only a slow `shared` exceeds the deadline.
+      timer = setTimeout(() => setImmediate(onTimeout), ms).unref()
+    })
     call()
       .then(resolve, reject)
-      .finally(() => clearTimeout(timer))
+      .finally(() => {
+        clearImmediate(turnEnd)
+        clearTimeout(timer)
+      })
   })
 }

@@ -63,7 +63,10 @@ export default fp<AuthenticateOptions>(
       if (request.method === 'OPTIONS' && request.headers.authorization === undefined) {
         throw new ApiError('resource_missing')
       }
-      const address = () => ipRateLimitKey(request.ip, request.socket.remoteAddress)
+      // Read before any wait: the socket of a client that has gone has no address.
+      const { ip, socket } = request
+      const peer = socket.remoteAddress
+      const address = () => ipRateLimitKey(ip, peer)
       const now = clock()
       const credential = bearerKey(request)
       const keyWithAccount =

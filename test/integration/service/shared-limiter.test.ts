@@ -19,7 +19,7 @@ const MAX_FAILURES = 30
 const QUERIES_PER_SECOND = 3
 
 /** A process that counts in Redis, and the decisions that it sent there. */
-async function openProcess(urls: readonly string[], prefix: string) {
+async function openProcess(urls: readonly string[], prefix: string, deadlineMs = 60_000) {
   const config = parseConfig({
     REDIS_URL: urls.join(','),
     REDIS_PREFIX: prefix,
@@ -33,7 +33,7 @@ async function openProcess(urls: readonly string[], prefix: string) {
     urls,
     createMemoryLimiter(config.rateLimit, monotonicClock),
     {
-      deadlineMs: 60_000,
+      deadlineMs,
       onFallbackDecision: (decision) => fallbacks.push(decision),
       instrumentRedis: (decision, call) => {
         queries.push(decision)
@@ -87,3 +87,19 @@ it.each(redisServers)('failures of a blocked address rarely query Redis', async 
   const queries = processes.flatMap((one) => one.queries)
   expect(queries.length).toBeLessThanOrEqual(MAX_FAILURES + 2 * (1 + seconds) * QUERIES_PER_SECOND)
 })
+
+it.each(redisServers)(
+  'a turn of the event loop beyond the deadline is no outage',
+  async (...urls) => {
+    const deadlineMs = 300
+    const { limiter, fallbacks } = await openProcess(urls, ownPrefix(), deadlineMs)
+    for (let round = 0; round < 12; round += 1) {
+      await limiter.blockedSeconds('10.0.0.1') // From here on in a callback of the socket.
+      const decision = limiter.take('acc_1')
+      const blockedUntil = performance.now() + 1.1 * deadlineMs
+      while (performance.now() < blockedUntil) {}
+      expect((await decision).allowed).toBe(true)
+    }
+    expect(fallbacks).toEqual([])
+  },
+)

@@ -16,7 +16,7 @@ export interface PageWindows {
   boundOf(query: PageQuery): number | null
   /** Learns the density of the listing from a full page. */
   learn(query: PageQuery, rows: readonly Position[]): void
-  /** Drops what is known: a page up to its bound was not full. */
+  /** Drops the density: a page up to its bound was not full. */
   forget(query: PageQuery): void
 }
 
@@ -66,7 +66,8 @@ export function createPageWindows(clock: Clock): PageWindows {
     },
 
     forget(query) {
-      densities.delete(listingOf(query))
+      const known = densities.get(listingOf(query))
+      if (known) densities.set(listingOf(query), { ...known, msPerOrder: Infinity })
     },
   }
 }

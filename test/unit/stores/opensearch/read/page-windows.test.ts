@@ -102,6 +102,17 @@ describe('the window of a page', () => {
     expect(windows.boundOf(query('updated_at_asc', { after: at(START) }))).toBeNull()
   })
 
+  it('of a first page begins there again once a deeper page was full', () => {
+    const windows = learned('updated_at_asc')
+    windows.forget(query('updated_at_asc'))
+    const deep = at(START + 1000 * MINUTE)
+    windows.learn(
+      query('updated_at_asc', { after: deep }),
+      pageFrom(deep.key + MINUTE, 'updated_at_asc'),
+    )
+    expect(windows.boundOf(query('updated_at_asc'))).toBeLessThan(deep.key)
+  })
+
   it('orders with the same key have a bound beyond it', () => {
     const windows = learned('updated_at_asc', pageFrom(START, 'updated_at_asc', 0))
     expect(windows.boundOf(query('updated_at_asc', { after: at(START) }))).toBeGreaterThan(START)

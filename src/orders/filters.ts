@@ -38,7 +38,10 @@ export type OrderFilters = {
 /** The filters of a listing of all orders: one object, for which derived values are cached. */
 export const noFilters = Object.freeze(
   Object.fromEntries(
-    Object.entries(orderFilters).map(([name, { kind }]) => [name, kind === 'range' ? {} : []]),
+    Object.entries(orderFilters).map(([name, { kind }]) => [
+      name,
+      Object.freeze(kind === 'range' ? {} : []),
+    ]),
   ),
 ) as unknown as OrderFilters
 

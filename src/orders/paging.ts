@@ -50,7 +50,7 @@ const MARK_BEFORE_ALL_WRITES: Position = { key: 0, id: '' }
 
 /**
  * Reads the page of at most `limit` orders after `state`, all searches within `scope`. A page costs
- * one search, and up to three where it ends in the undated tail or leaves it.
+ * one search of the store, and up to three where it ends in the undated tail or leaves it.
  */
 export async function readPage(
   store: OrderReader,

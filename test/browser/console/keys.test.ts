@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
-import { DESKTOP, openPage } from '../../support/http/browser.ts'
+import { DESKTOP, openPage, reloadPage } from '../../support/http/browser.ts'
 
 let service: ConsoleService
 beforeAll(async () => {
@@ -17,7 +17,7 @@ it('a key can be created without personal data, and its card says so', async () 
     .selectOption({ label: 'Ocultos: para relatórios e BI' })
   await page.getByRole('dialog').getByRole('button', { name: 'Criar chave' }).click()
   await page.getByRole('dialog').getByText('Copie a chave agora').waitFor()
-  await page.reload({ waitUntil: 'networkidle' })
+  await reloadPage(page)
   const card = page.locator('.card', { hasText: 'BI' })
   expect(await card.innerText()).toContain('os pedidos da loja, sem dados pessoais')
   await page.close()
@@ -32,7 +32,7 @@ it('the newest of more keys than a page of the API holds comes first', async () 
       await fetch('/v1/accounts/acc_many/keys', { method: 'POST', headers, body })
     }
   })()`)
-  await page.reload({ waitUntil: 'networkidle' })
+  await reloadPage(page)
   const names = await page.locator('.card h2').allInnerTexts()
   expect([names.length, names[0]]).toEqual([101, 'Chave 101'])
   await page.close()

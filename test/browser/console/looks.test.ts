@@ -3,7 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { answerWithExamples, answerWithNothing } from '../../support/console/console-answers.ts'
 import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
 import { accessibilityViolations } from '../../support/http/accessibility.ts'
-import { DESKTOP, type OpenedPage, openPage, PHONE } from '../../support/http/browser.ts'
+import {
+  DESKTOP,
+  dataLoaded,
+  type OpenedPage,
+  openPage,
+  PHONE,
+} from '../../support/http/browser.ts'
 
 let service: ConsoleService
 beforeAll(async () => {
@@ -33,7 +39,7 @@ describe.each(looks)('the console on %s', (_name, viewport, scheme) => {
   async function show(section: string) {
     await page.getByRole('navigation').getByRole('link', { name: section }).click()
     await page.locator('a[aria-current]', { hasText: section }).waitFor()
-    await page.locator('main [aria-busy]').first().waitFor({ state: 'detached' })
+    await dataLoaded(page)
   }
 
   /** What is wrong with the page as it is now. */

@@ -146,9 +146,8 @@ it('a webhook of test orders is marked, in its list and among the deliveries', a
   await press('Já guardei')
   await state('Teste')
   await show('Entregas')
-  const options = await page
-    .getByLabel('Webhook', { exact: true })
-    .locator('option')
-    .allInnerTexts()
+  const chosen = page.getByLabel('Webhook', { exact: true })
+  await chosen.waitFor()
+  const options = await chosen.locator('option').allInnerTexts()
   expect(options).toEqual(['https://homologacao.example/avisos (teste)'])
 })

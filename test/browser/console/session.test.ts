@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
-import { DESKTOP, openPage } from '../../support/http/browser.ts'
+import { DESKTOP, openPage, reloadPage } from '../../support/http/browser.ts'
 
 let service: ConsoleService
 beforeAll(async () => {
@@ -81,13 +81,10 @@ describe('the session', () => {
     await open(await service.createLink('acc_blocked'))
     await service.block('acc_blocked')
     await expect
-      .poll(
-        async () => {
-          await page.reload({ waitUntil: 'networkidle' })
-          return page.getByRole('heading').first().innerText()
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        await reloadPage(page)
+        return page.getByRole('heading').first().innerText()
+      })
       .toBe('Abra o painel por um link')
   })
 

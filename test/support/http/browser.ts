@@ -56,7 +56,17 @@ export async function openPage(
     if (['warning', 'error'].includes(message.type())) seen.complaints.push(message.text())
   })
   await page.goto(url, { waitUntil: 'networkidle' })
-  // On a busy machine the network is idle for 500 ms before the scripts send their first call.
-  await page.locator(LOADING).first().waitFor({ state: 'detached' })
+  await dataLoaded(page)
   return { page, ...seen }
+}
+
+/** Reloads a page of the console, and waits until it has loaded its data. */
+export async function reloadPage(page: Page): Promise<void> {
+  await page.reload({ waitUntil: 'networkidle' })
+  await dataLoaded(page)
+}
+
+/** On a busy machine the network is idle for 500 ms before the scripts send their first call. */
+export function dataLoaded(page: Page): Promise<void> {
+  return page.locator(LOADING).first().waitFor({ state: 'detached' })
 }

@@ -69,19 +69,25 @@ export function toast(text) {
   toast.timer = setTimeout(dismissToast, 6_000)
 }
 
+/** The latest load of each place, as a promise of its content. */
+const latestLoads = new WeakMap()
+
 /**
- * Fills a place with what `load` resolves to, and shows its error as a sentence. Keeps the keyboard
- * in the section when the focused button is replaced.
+ * Fills a place with what `load` resolves to, and shows its error as a sentence. A load that ends
+ * after a later one has started changes nothing: its data is older. Keeps the keyboard in the section
+ * when the focused button is replaced.
  */
 export function fillPlace(place, load) {
   if (place.childElementCount === 0) place.append(loading())
   place.setAttribute('aria-busy', 'true')
-  load()
-    .catch((error) => {
-      if (error.status === undefined) reportError(error)
-      return problem(messageOf(error), () => fillPlace(place, load))
-    })
+  const loaded = load().catch((error) => {
+    if (error.status === undefined) reportError(error)
+    return problem(messageOf(error), () => fillPlace(place, load))
+  })
+  latestLoads.set(place, loaded)
+  loaded
     .then((content) => {
+      if (latestLoads.get(place) !== loaded) return
       const hadFocus = place.contains(document.activeElement)
       place.replaceChildren(...[content].flat())
       place.removeAttribute('aria-busy')

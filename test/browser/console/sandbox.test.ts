@@ -2,7 +2,14 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
 import { accessibilityViolations } from '../../support/http/accessibility.ts'
-import { DESKTOP, type OpenedPage, openPage, PHONE, tabTo } from '../../support/http/browser.ts'
+import {
+  DESKTOP,
+  dataLoaded,
+  type OpenedPage,
+  openPage,
+  PHONE,
+  tabTo,
+} from '../../support/http/browser.ts'
 
 let service: ConsoleService
 beforeAll(async () => {
@@ -25,12 +32,16 @@ const heading = (name: string) => page.getByRole('heading', { name }).waitFor()
 const state = (text: string) =>
   page.locator('.card .badge').getByText(text, { exact: true }).waitFor()
 
+/** Creates an order, and waits for its card. */
 async function createTestOrder(scenario: string) {
   await show('Testes')
+  await dataLoaded(page)
+  const cards = page.locator('.card')
+  const before = await cards.count()
   await press('Criar pedido de teste')
   await page.getByLabel('Ele começa como').selectOption(scenario)
   await submit('Criar pedido')
-  await heading('Pedido …')
+  await cards.nth(before).waitFor()
 }
 
 it('a test order lives a whole life with the keyboard alone', async () => {

@@ -46,3 +46,34 @@ it('a webhook is registered, changed and removed, and its deliveries are shown',
   expect(complaints).toEqual([])
   await page.close()
 })
+
+it('the deliveries of the webhook chosen last are shown, whichever list arrives last', async () => {
+  const { page } = await openPage(service.browser, await service.createLink('acc_late'), PHONE)
+  await page.evaluate(`(async () => {
+    const headers = { 'content-type': 'application/json' }
+    for (const name of ['ERP', 'CRM']) {
+      const body = { url: 'https://erp.example/' + name, events: ['*'], description: name }
+      await fetch('/v1/accounts/acc_late/webhook-endpoints', { method: 'POST', headers, body: JSON.stringify(body) })
+    }
+  })()`)
+  const second = Promise.withResolvers<void>()
+  const delivery = { id: 'dlv_1', type: 'order.paid', state: 'pending', attempts: [] }
+  await page.route(
+    '**/deliveries?*',
+    async (route) => {
+      await second.promise
+      await route.fulfill({ json: { data: [delivery], next_cursor: null } })
+    },
+    { times: 1 },
+  )
+  await page.getByRole('navigation').getByText('Entregas').click()
+  const chosen = page.getByLabel('Webhook', { exact: true })
+  await chosen.selectOption({ index: 1 })
+  await page.getByRole('heading', { name: 'Nenhum aviso enviado ainda' }).waitFor()
+  const late = page.waitForResponse(/deliveries/)
+  second.resolve()
+  await (await late).finished()
+  await page.waitForTimeout(500) // Time for the page to show the late list, if it did.
+  expect(await page.getByRole('heading', { name: 'Pedido pago' }).count()).toBe(0)
+  await page.close()
+})

@@ -50,38 +50,25 @@ export class ByteReader {
     this.offset = offset
   }
 
-  /** Skips a list of texts, which may be empty. */
-  skipTexts(): void {
-    this.expectText('[')
-    while (this.isValid() && !this.startsWith(']')) {
-      this.expectText('"')
-      this.#skipText()
-      if (!this.startsWith(']')) this.expectText(',')
-    }
-    this.expectText(']')
-  }
-
-  /** Skips a text with its closing quote. */
-  #skipText(): void {
-    const { bytes } = this
-    let { offset } = this
-    while (offset < bytes.length && bytes[offset] !== QUOTE)
-      offset += bytes[offset] === BACKSLASH ? 2 : 1
-    this.offset = offset
-    this.expectText('"')
+  /** Skips all up to and including the next occurrence of this ASCII text. */
+  skipPast(text: string): void {
+    const at = this.bytes.indexOf(text, this.offset, 'latin1')
+    if (at === -1) this.fail()
+    else this.offset = at + text.length
   }
 
   /** Reads an integer without a sign. */
   readNumber(): number {
-    const { bytes } = this
-    const from = this.offset
+    const { bytes, offset: from } = this
+    let offset = from
     let value = 0
-    for (let digit = bytes[this.offset]; digit !== undefined && digit >= ZERO && digit <= NINE; ) {
-      value = value * 10 + digit - ZERO
-      this.offset += 1
-      digit = bytes[this.offset]
+    for (; offset < bytes.length; offset += 1) {
+      const digit = (bytes[offset] ?? 0) - ZERO
+      if (digit < 0 || digit > 9) break
+      value = value * 10 + digit
     }
-    if (this.offset === from || !Number.isSafeInteger(value)) this.fail()
+    if (offset === from || !Number.isSafeInteger(value)) this.fail()
+    this.offset = offset
     return value
   }
 

@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib'
-import { lookupColumns } from '../../../orders/lookups.ts'
 import {
   isAfter,
   type PageQuery,
@@ -127,6 +126,8 @@ interface RawSource extends Record<Sort, number> {
   tag: string
 }
 
+const ORDER_NAME = ',"order":'
+
 function readSource(reader: ByteReader, accountId: string): RawSource {
   const { bytes } = reader
   const { crc, keysLength, orderLength } = readChecksumHeader(reader)
@@ -151,8 +152,8 @@ function readSource(reader: ByteReader, accountId: string): RawSource {
   const updated = reader.readNumber()
   reader.expectText(',"written_key":')
   const written = reader.readNumber()
-  skipFilterKeys(reader)
-  reader.expectText(',"order":')
+  // Only filters use the keys until there. A text cannot contain this name: its quotes are escaped.
+  reader.skipPast(ORDER_NAME)
 
   const orderAt = reader.offset
   reader.offset = orderEnd
@@ -167,18 +168,5 @@ function readSource(reader: ByteReader, accountId: string): RawSource {
     updated_at_asc: updated,
     order: bytes.subarray(orderAt, orderEnd),
     tag: `${written}-${crc}`,
-  }
-}
-
-const LOOKUP_NAMES = lookupColumns.map((column) => `,"${column}":`)
-
-/** A document of an earlier release has none of these keys. */
-function skipFilterKeys(reader: ByteReader): void {
-  if (!reader.startsWith(',"paid_key":')) return
-  reader.expectText(',"paid_key":')
-  reader.readNumber()
-  for (const name of LOOKUP_NAMES) {
-    reader.expectText(name)
-    reader.skipTexts()
   }
 }

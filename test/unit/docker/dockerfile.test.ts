@@ -1,17 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
+import { recipeFiles } from '../../../src/http/routes/recipe-files.ts'
 import { argumentsOf, image, imageEnvironment, PINNED, stages } from './dockerfile.ts'
 
 const names = stages.map(({ name }) => name)
 const bases = stages.map(({ base }) => base).filter((base) => !names.includes(base))
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+const ignoreRules = read('.dockerignore')
+const rootManifest = JSON.parse(read('package.json'))
 const last = (keyword: string) => argumentsOf(keyword).at(-1) ?? ''
 
 describe('the image', () => {
   it('the image is built in stages, and copies only what the service needs', () => {
     expect(stages.length).toBeGreaterThan(1)
     expect(argumentsOf('COPY')).toEqual([
-      '--chmod=644 package.json ./',
+      '--from=build /app/package.json ./',
       '--from=dependencies /app/node_modules ./node_modules',
       '--from=build /app/dist ./dist',
       '--from=build /app/openapi ./openapi',
@@ -21,8 +25,7 @@ describe('the image', () => {
   })
 
   it('the build context has every file that the image copies', () => {
-    const file = new URL('../../../.dockerignore', import.meta.url)
-    const letIn = readFileSync(file, 'utf8').match(/(?<=^!).+$/gm) ?? []
+    const letIn = ignoreRules.match(/(?<=^!)(?!openapi\/recipes\/).+$/gm) ?? []
     const copied = stages
       .flatMap(({ instructions }) => argumentsOf('COPY', instructions))
       .filter((argument) => !argument.startsWith('--from='))
@@ -33,6 +36,17 @@ describe('the image', () => {
           .slice(0, -1),
       )
     expect(new Set(letIn)).toEqual(new Set(copied))
+  })
+
+  it('the build context has the recipes that are served, and no files that running one leaves', () => {
+    expect(ignoreRules).toMatch(/^openapi\/recipes$/m)
+    expect(ignoreRules.match(/(?<=^!openapi\/recipes\/).+$/gm)).toEqual([...recipeFiles])
+  })
+
+  it('the build context has no code with dependencies that the image does not install', () => {
+    for (const workspace of rootManifest.workspaces) {
+      expect(ignoreRules.split('\n')).toContain(workspace)
+    }
   })
 
   it('the image copies its node_modules from a stage with production dependencies only', () => {
@@ -47,10 +61,7 @@ describe('the image', () => {
   })
 
   it('the image has the Node version of the tests', () => {
-    const { devDependencies } = JSON.parse(
-      readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
-    )
-    expect(bases).toEqual([expect.stringMatching(`^node:${devDependencies.node}-`)])
+    expect(bases).toEqual([expect.stringMatching(`^node:${rootManifest.devDependencies.node}-`)])
   })
 
   it('the image runs as a numeric user other than root', () => {

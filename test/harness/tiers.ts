@@ -77,12 +77,20 @@ export const ownServicesTiers = {
     alone: false,
     needs: ['python', 'php', 'jdk', 'mono', 'fpc'],
   },
+  containers: {
+    folder: 'containers',
+    testTimeoutMs: 300_000,
+    backend: 'embedded',
+    alone: true,
+    needs: ['docker', 'compose', 'jdk', 'maven', 'python'],
+  },
 } as const satisfies Record<string, OwnServicesTier>
 
 /** The tiers that `npm test` leaves to other commands: command → its tiers. */
 const LEFT_TO = {
   'npm run test:resilience': ['resilience', 'cluster', 'stress', 'proxy'],
   'npm run test:ecosystem': ['browser', 'package', 'recipes'],
+  'npm run test:containers': ['containers'],
 } as const
 const OPTIONAL: readonly string[] = Object.values(LEFT_TO).flat()
 /** Adds one of them to a run: `npm test -- --with=package`. */

@@ -12,6 +12,8 @@ export type Tool =
   | 'php'
   | 'mono'
   | 'fpc'
+  | 'docker'
+  | 'compose'
 
 /** The sources of a service that this machine provides. */
 export interface Availability {
@@ -76,6 +78,15 @@ const tools = {
   fpc: {
     absence: 'no fpc on the path',
     remedy: 'Free Pascal (Debian: apt-get install -y fp-compiler fp-units-fcl)',
+  },
+  docker: {
+    absence: 'no Docker engine, and not root with what starts one',
+    remedy:
+      'Docker, or as root its parts (Debian: apt-get install -y docker.io debootstrap iptables)',
+  },
+  compose: {
+    absence: 'no docker compose',
+    remedy: 'Docker Compose (Debian: apt-get install -y docker-compose)',
   },
 } as const satisfies Record<Tool, { absence: string; remedy: string }>
 

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { findCompose } from '../containers/compose.ts'
+import { findEngine } from '../containers/engine.ts'
 import { findHaproxy } from '../services/haproxy.ts'
 import type { Tool } from '../services/service-sources.ts'
 import { findOnPath } from './find-on-path.ts'
@@ -18,6 +20,8 @@ const find = {
   php: (env) => findWorkingProgram('php', PHP_CHECK, env),
   mono: async (env) => findOnPath('mcs', env),
   fpc: async (env) => findOnPath('fpc', env),
+  docker: (env) => findEngine(env),
+  compose: async (env) => (await findCompose(env))?.join(' '),
 } as const satisfies Record<Tool, (env: NodeJS.ProcessEnv) => Promise<string | undefined>>
 
 /** A program on the path, if it exits with 0 for these arguments. */

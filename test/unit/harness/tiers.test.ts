@@ -42,17 +42,17 @@ describe('the tiers on services of their own', () => {
 describe('the tiers that npm test leaves to other commands', () => {
   const resilience = ['resilience', 'cluster', 'stress', 'proxy']
   const ecosystem = ['browser', 'package', 'recipes']
-  const optional = [...resilience, ...ecosystem]
+  const optional = [...resilience, ...ecosystem, 'containers']
 
   it.each([
     [[], optional],
     [['--project=!unit'], optional],
     [['--project', 'recipes'], []],
     [['--project=unit'], []],
-    [['test/package/package.test.ts'], [...resilience, 'browser', 'recipes']],
+    [['test/package/package.test.ts'], [...resilience, 'browser', 'recipes', 'containers']],
     [
       ['--with=package', '--with=browser', '--with=stress'],
-      ['resilience', 'cluster', 'proxy', 'recipes'],
+      ['resilience', 'cluster', 'proxy', 'recipes', 'containers'],
     ],
   ])('a run with %j leaves out %j', (args, leftOut) => {
     expect(selectProjects(args).leftOut).toEqual(leftOut)
@@ -75,7 +75,7 @@ describe('the tiers that npm test leaves to other commands', () => {
 
   it('an unknown tier in --with is reported with the known ones', () => {
     expect(() => selectProjects(['--with=unit'])).toThrow(
-      '--with=unit names no tier. Use resilience, cluster, stress, proxy, browser, package, recipes.',
+      '--with=unit names no tier. Use resilience, cluster, stress, proxy, browser, package, recipes, containers.',
     )
   })
 

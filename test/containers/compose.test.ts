@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { poll } from '../harness/processes/poll.ts'
 import { get, openStack, type Stack, tryGet } from '../support/containers/stack.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 
@@ -35,10 +36,13 @@ const streamOrder = (id: string) =>
     ['index', 'load', '-', '--stream'],
     `${JSON.stringify(sourceOrder({ id, owner_account_id: ACCOUNT }))}\n`,
   )
+/** Waits until the API answers with this status. */
 const expectStatus = (path: string, headers: Record<string, string>, status: number) =>
-  expect
-    .poll(async () => (await tryGet(`${API}${path}`, headers)).status, { timeout: OUTAGE_MS })
-    .toBe(status)
+  poll(
+    async () => (await tryGet(`${API}${path}`, headers)).status === status,
+    async () => `${path} has no status ${status}: ${(await tryGet(`${API}${path}`, headers)).text}`,
+    { timeoutMs: OUTAGE_MS, intervalMs: 200, shouldAbort: () => false },
+  )
 const kill = async (service: string) => stack.docker('kill', await stack.compose.container(service))
 const restart = (service: string) => stack.compose('start', service)
 
@@ -111,7 +115,7 @@ describe('while OpenSearch is killed', () => {
   beforeAll(async () => {
     await kill('opensearch')
     await expectStatus('/v1/orders?limit=1', demo, 503)
-  })
+  }, OUTAGE_MS)
 
   it('the edge forwards the error of the API, also once it knows that the API is not ready', async () => {
     for (let at = 0; at < 10; at++) {

@@ -167,7 +167,9 @@ describe('docker compose down', () => {
     expect(await stack.list('network')).toEqual([])
     await stack.up()
     await expectStatus('/v1/orders/ord_second', own, 200)
-    expect(await get(`${EDGE}/v1/orders?limit=1`, demo)).toMatchObject({ status: 200 })
+    // The edge has no health check, so `up` does not wait for it.
+    const atEdge = async () => (await tryGet(`${EDGE}/v1/orders?limit=1`, demo)).status
+    await expect.poll(atEdge).toBe(200)
   })
 
   it('removes the data with --volumes', async () => {

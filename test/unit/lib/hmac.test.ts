@@ -40,6 +40,13 @@ describe('hmacSha256', () => {
     )
   })
 
+  it.each([4_031, 4_032, 4_033, 20_000])('equals it for a message of %d bytes', (length) => {
+    const secret = Buffer.alloc(32, 7)
+    const message = Buffer.alloc(length, 'message')
+    const expected = createHmac('sha256', secret).update(message).digest()
+    expect(hmacSha256(secret, message.subarray(0, 9), message.subarray(9))).toEqual(expected)
+  })
+
   it('returns MACs that a later call leaves alone', () => {
     const secret = Buffer.alloc(32, 1)
     const first = hmacSha256(secret, 'one')

@@ -193,7 +193,7 @@ describe('serve', () => {
     socket.write('GET /v1/orders HTTP/1.1\r\nHost: local')
     await new Promise((resolve) => setTimeout(resolve, 100))
     const stopped = [service.stop(), service.stop()]
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await expect.poll(() => service.output().stderr).toContain('"closing"')
     socket.write('host\r\n\r\n')
     const [answer] = await readAnswers(socket)
     expect(answer?.status).toBe(401)

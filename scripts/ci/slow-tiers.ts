@@ -8,12 +8,14 @@ export const slowTiers = [
   'browser',
   'package',
   'recipes',
+  'containers',
 ] as const
 
 export type SlowTier = (typeof slowTiers)[number]
 
 const FAULTS = ['resilience', 'cluster', 'stress', 'proxy'] as const
 const ECOSYSTEM = ['browser', 'package', 'recipes'] as const
+const ALL_BUT_CONTAINERS = slowTiers.filter((tier) => tier !== 'containers')
 
 /**
  * What a change of a file may break, by the first pattern that its path matches. A path that
@@ -24,14 +26,22 @@ const TIERS_BY_PATH: readonly [pattern: RegExp, tiers: readonly SlowTier[]][] = 
   [/^openapi\/(recipes|samples)\//, ECOSYSTEM],
   [/^openapi\/(guide\/|fault-matrix\.md)/, ['browser']],
   [/^openapi\//, ['fuzz', ...ECOSYSTEM]],
-  [/^docker\/edge\/|^test\/(proxy|fixtures\/proxy)\//, ['proxy']],
-  [/^(SECURITY|CHANGELOG|CONTRIBUTING|README)\.md$|^docker\/|^LICENSE$/, []],
+  [/^docker\/.*\.md$/, []],
+  [/^docker\/edge\//, ['proxy', 'containers']],
+  [/^test\/(proxy|fixtures\/proxy)\//, ['proxy']],
+  [/^(docker|test\/((harness|support)\/)?containers)\/|^docker-compose\.yml$/, ['containers']],
+  [/^\.dockerignore$|^scripts\/(stand-ins|image-figures)\.ts$/, ['containers']],
+  [/^(SECURITY|CHANGELOG|CONTRIBUTING|README)\.md$|^LICENSE$/, []],
   [/^src\/.*\.md$/, []],
+  [
+    /^src\/(main|app|services)\.ts$|^src\/config\/|^src\/cli\/(serve|api-server|demo|signals)/,
+    slowTiers,
+  ],
   [/^src\/(client|orders-cli)\//, ['package']],
   [/^src\/(demo|openapi)\//, ['fuzz', ...ECOSYSTEM]],
   [/^src\/(indexing|stores)\//, ['fuzz', 'resilience', 'cluster', 'stress', 'package']],
   [/^src\/(observability|cli)\//, [...FAULTS, 'package', 'recipes']],
-  [/^src\//, slowTiers],
+  [/^src\//, ALL_BUT_CONTAINERS],
   [/^scripts\/(bench|soak|client-types)[./]/, []],
   [/^scripts\/faults[./]|^test\/resilience\//, ['resilience']],
   [/^scripts\/(fuzz|python)[./]/, ['fuzz', 'recipes']],
@@ -40,6 +50,7 @@ const TIERS_BY_PATH: readonly [pattern: RegExp, tiers: readonly SlowTier[]][] = 
   [/^test\/browser\//, ['browser']],
   [/^test\/package\//, ['package']],
   [/^test\/recipes\//, ['recipes']],
+  [/^test\/harness\/services\//, [...FAULTS, ...ECOSYSTEM, 'containers']],
   [/^test\/(support|harness)\//, [...FAULTS, ...ECOSYSTEM]],
   [/^test\//, []],
 ]

@@ -78,6 +78,26 @@ export function loopContender(
   }
 }
 
+/** V8 has optimised a service and the bare proxy after about so many requests. */
+const WARM_UP_REQUESTS = 50_000
+
+/** Sends requests to each process of the contenders until V8 has optimised it. */
+export async function warmUpProcesses(
+  plans: readonly LoopPlan[],
+  { signal, log }: Pick<BenchContext, 'signal' | 'log'>,
+): Promise<void> {
+  const byProcess = Map.groupBy(plans, ({ server }) => server)
+  for (const [server, [first, ...others]] of byProcess) {
+    if (server === undefined || first === undefined) continue
+    log(`warming up ${first.name} …`)
+    const requests = [first, ...others].flatMap((plan) => plan.requests)
+    let sent = 0
+    while (sent < WARM_UP_REQUESTS) {
+      sent += (await first.client.loop(requests, WARM_UP_MS, signal)).length
+    }
+  }
+}
+
 /** The difference of two readings for each of so many answers. */
 export function differencePer<T extends object>(answers: number, before: T, after: T): T {
   const names = Object.keys(before) as (keyof T)[]

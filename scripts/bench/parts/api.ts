@@ -1,7 +1,7 @@
 import { medianDifference } from '../../../test/harness/statistics.ts'
 import type { BenchContext, Part } from '../context.ts'
 import { createLoadClient } from '../measuring/load.ts'
-import { loopContender, race, type Scenario } from '../measuring/race.ts'
+import { loopContender, race, type Scenario, warmUpProcesses } from '../measuring/race.ts'
 import { accountsOf } from '../orders/cases.ts'
 import * as pages from '../orders/pages.ts'
 import { fillServiceIndex } from '../orders/stores.ts'
@@ -66,6 +66,10 @@ export const apiPart: Part = {
       await openBareProxy(context, raw, scope),
       await openEmbeddedService(context, scope),
     ])
+    await warmUpProcesses(
+      checked.flatMap(({ sources }) => sources),
+      context,
+    )
     const sections: Section[] = []
     for (const state of options.states) {
       if (state === 'merged') await cluster.merge(index)

@@ -3,6 +3,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { outputOf } from '../../test/harness/containers/docker.ts'
 import { openSearchClassPath } from '../../test/harness/services/opensearch-class-path.ts'
+import { openSearchVersion } from '../../test/harness/services/opensearch-version.ts'
 import { findOnPath } from '../../test/harness/tools/find-on-path.ts'
 import { findJava, MIN_JAVA_MAJOR } from '../../test/harness/tools/jdk.ts'
 
@@ -40,7 +41,9 @@ export const sources: Readonly<Record<string, Source & { folder: string }>> = {
       const maven = findOnPath('mvn', process.env)
       if (!java || !maven) throw new Error(`OpenSearch needs a JDK >= ${MIN_JAVA_MAJOR} and Maven`)
       await mkdir(join(context, 'jars'))
-      const jars = (await openSearchClassPath(maven, java)).split(delimiter)
+      const jars = (await openSearchClassPath(openSearchVersion(process.env), maven, java)).split(
+        delimiter,
+      )
       for (const [at, jar] of jars.entries()) await cp(jar, join(context, 'jars', `${at}.jar`))
     },
   },

@@ -1,4 +1,5 @@
 import type { StartedNetwork } from 'testcontainers'
+import { openSearchVersion } from './opensearch-version.ts'
 
 /** A service at this address; `stop` removes it. */
 export interface RunningService {
@@ -6,7 +7,7 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
-const OPENSEARCH_IMAGE = 'opensearchproject/opensearch:3.8.0'
+const OPENSEARCH_IMAGE = 'opensearchproject/opensearch'
 const REDIS_IMAGE = 'redis:8.10.1-trixie'
 const START_MS = 180_000
 const NODES = ['opensearch-1', 'opensearch-2'] as const
@@ -45,11 +46,12 @@ export async function startRedisContainer(): Promise<RunningService> {
 }
 
 /** A cluster of two OpenSearch nodes, one container per node. */
-export async function startOpenSearchContainers(): Promise<RunningService> {
+export async function startOpenSearchContainers(env: NodeJS.ProcessEnv): Promise<RunningService> {
+  const image = `${OPENSEARCH_IMAGE}:${openSearchVersion(env)}`
   const { Network } = await testcontainers()
   const network = await new Network().start()
   // When a start fails, testcontainers removes the containers at the end of this process.
-  const nodes = await Promise.all(NODES.map((name) => startNode(name, network)))
+  const nodes = await Promise.all(NODES.map((name) => startNode(image, name, network)))
   return {
     url: nodes.map((node) => `http://${node.getHost()}:${node.getMappedPort(HTTP_PORT)}`).join(','),
     async stop() {
@@ -59,9 +61,9 @@ export async function startOpenSearchContainers(): Promise<RunningService> {
   }
 }
 
-async function startNode(name: string, network: StartedNetwork) {
+async function startNode(image: string, name: string, network: StartedNetwork) {
   const { GenericContainer, Wait } = await testcontainers()
-  return await new GenericContainer(OPENSEARCH_IMAGE)
+  return await new GenericContainer(image)
     .withNetwork(network)
     .withNetworkAliases(name)
     .withEnvironment({

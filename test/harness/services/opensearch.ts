@@ -4,6 +4,7 @@ import { findOnPath } from '../tools/find-on-path.ts'
 import { findJava, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
 import { openSearchClassPath } from './opensearch-class-path.ts'
 import { snapshotFolder, startCluster, TRANSPORT_OFFSET } from './opensearch-cluster.ts'
+import { openSearchVersion } from './opensearch-version.ts'
 
 // The runner always uses HTTP ports of this range, regardless of its settings.
 const FIRST_PORT = 9200
@@ -20,7 +21,7 @@ export interface OpenSearchOptions {
   separateProcesses?: boolean
   /** The heap of each process. */
   heapMb?: number
-  /** The environment in which the JDK and Maven are searched. */
+  /** The environment that selects the version, and in which the JDK and Maven are searched. */
   env?: NodeJS.ProcessEnv
 }
 
@@ -50,7 +51,7 @@ export async function startOpenSearch(options: OpenSearchOptions = {}): Promise<
   const java = await findJava(env)
   const maven = findOnPath('mvn', env)
   if (!java || !maven) throw new Error(`OpenSearch needs a JDK >= ${MIN_JAVA_MAJOR} and Maven`)
-  const classPath = await openSearchClassPath(maven, java)
+  const classPath = await openSearchClassPath(openSearchVersion(env), maven, java)
 
   for (let attempt = 1; ; attempt++) {
     const ports = await findPorts(nodes)

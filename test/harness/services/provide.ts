@@ -1,4 +1,5 @@
 import { isDockerReachable, type RunningService } from './containers.ts'
+import { openSearchVersion } from './opensearch-version.ts'
 import { availableSources, describeMissingService, type ServiceSource } from './service-sources.ts'
 import { serviceStarters, type Variable } from './start-service.ts'
 
@@ -24,11 +25,13 @@ interface ProvideOptions {
  * Both services, each from the first available source: the address in its variable, a container, a
  * local process. Starts nothing when one of the two is unavailable. Started services end with this
  * process.
+ * @throws Error when `TEST_OPENSEARCH_VERSION` names no release
  */
 export async function provideServices(
   options: ProvideOptions,
 ): Promise<ProvidedServices | MissingServices> {
   const { env, hasDocker = isDockerReachable } = options
+  openSearchVersion(env) // A typing error is no missing service, which would skip tiers.
   const areGiven = Boolean(env['OPENSEARCH_URL'] && env['REDIS_URL'])
   const docker = !areGiven && (await hasDocker())
   const plans = await Promise.all([
@@ -77,7 +80,7 @@ async function start(
     log(`${source.name}: starting ${way === 'container' ? 'in Docker' : 'as a local process'} …`)
     try {
       const running = await (way === 'container'
-        ? source.startContainer()
+        ? source.startContainer(env)
         : source.startProcess(env))
       log(`${source.name}: ${running.url}`)
       return running

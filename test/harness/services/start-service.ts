@@ -11,7 +11,7 @@ import type { Tool } from './service-sources.ts'
 /** The source of a service whose variable is not set. */
 interface ServiceStarter {
   name: string
-  startContainer(): Promise<RunningService>
+  startContainer(env: NodeJS.ProcessEnv): Promise<RunningService>
   startProcess(env: NodeJS.ProcessEnv): Promise<RunningService>
   /** The requirements of the local process that this machine lacks. */
   missingTools(env: NodeJS.ProcessEnv): Promise<Tool[]>

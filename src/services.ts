@@ -22,7 +22,10 @@ import type { Stores } from './stores/stores.ts'
 export interface Services extends Stores, Secrets {}
 
 /** The services that the commands for keys and accounts use. */
-export type KeyServices = Pick<Services, 'keys' | 'management' | 'keyPepper' | 'close'>
+export type KeyServices = Pick<
+  Services,
+  'keys' | 'management' | 'keyPepper' | 'assertSupported' | 'close'
+>
 
 /** The open services that the API server uses. */
 export interface ServerServices extends Services {

@@ -12,7 +12,7 @@ import { demoWelcome } from './demo-welcome.ts'
 import { type ManagementServers, startManagementServers } from './management/management-servers.ts'
 import { closeOnSignal } from './signals.ts'
 import { type EmbeddedDispatcher, startEmbeddedDispatcher } from './webhooks/embedded-dispatcher.ts'
-import { assertIndexNotLost } from './with-services.ts'
+import { assertUsable } from './with-services.ts'
 
 /** Serves until SIGTERM or SIGINT, then shuts down gracefully. */
 export async function serve(given: Config, options: ServeOptions, io: ProgramIo): Promise<void> {
@@ -59,7 +59,7 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
   )
 
   try {
-    await assertIndexNotLost(services)
+    await assertUsable(services)
     const demoKeys = demo ? await seedDemo(services, Date.now()) : null
     await listen(app, config.host, config.port, 'PORT')
     await listenOperations(operations, config, logger)

@@ -6,6 +6,7 @@ import type { ManagementStores } from '../management/management-stores.ts'
 import { openKeyServices, openServices, type Services } from '../services.ts'
 import { IndexLost } from '../stores/index-lost.ts'
 import type { Stores } from '../stores/stores.ts'
+import { UnsupportedStore } from '../stores/unsupported-store.ts'
 
 /** The environment variables of the process. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -19,7 +20,7 @@ export interface WithServicesOptions {
 
 /**
  * Opens the configured services, runs a command and always closes them.
- * @throws IndexLost when the orders index is lost, unless `allowLostIndex` is set
+ * @throws UnsupportedStore; IndexLost when the orders index is lost, unless `allowLostIndex` is set
  */
 export type WithServices = <T>(
   work: (services: Services, config: Config) => Promise<T>,
@@ -35,7 +36,7 @@ export function createWithServices(env: Environment): WithServices {
     const config = parseConfig(env)
     const services = await openServices(config, role)
     try {
-      if (!allowLostIndex) await assertIndexNotLost(services)
+      await (allowLostIndex ? assertSupported(services) : assertUsable(services))
       return await work(services, config)
     } finally {
       await services.close()
@@ -44,15 +45,27 @@ export function createWithServices(env: Environment): WithServices {
 }
 
 /**
- * Fails a command early when the orders index is lost. An unavailable store does not fail it: its
- * state is unknown, the command fails by itself if needed, and a server responds 503 meanwhile.
- * @throws IndexLost
+ * Fails a command early when the store is not supported, or the orders index is lost. An
+ * unavailable store does not fail it: its state is unknown, the command fails by itself if needed,
+ * and a server responds 503 meanwhile.
+ * @throws UnsupportedStore, IndexLost
  */
-export async function assertIndexNotLost(
-  stores: Pick<Stores, 'assertIndexNotLost'>,
+export async function assertUsable(
+  stores: Pick<Stores, 'assertSupported' | 'assertIndexNotLost'>,
 ): Promise<void> {
-  await stores.assertIndexNotLost().catch((error: unknown) => {
-    if (error instanceof IndexLost) throw error
+  // In parallel, because a store that does not respond delays both until their deadline.
+  const [support, loss] = await Promise.allSettled([
+    assertSupported(stores),
+    stores.assertIndexNotLost(),
+  ])
+  if (support.status === 'rejected') throw support.reason
+  if (loss.status === 'rejected' && loss.reason instanceof IndexLost) throw loss.reason
+}
+
+/** The part of {@link assertUsable} for commands that work without the orders index. */
+async function assertSupported(stores: Pick<Stores, 'assertSupported'>): Promise<void> {
+  await stores.assertSupported().catch((error: unknown) => {
+    if (error instanceof UnsupportedStore) throw error
   })
 }
 
@@ -78,6 +91,7 @@ export function createWithKeyManagement(env: Environment): WithKeyManagement {
     const { keys, keyPepper, management: stores } = services
     const audit = createAuditLog(stores.audit, wallClock)
     try {
+      await assertSupported(services)
       const options = { keys, keyPepper, sessions: stores.sessions, audit, clock: wallClock }
       return await work({ keys: createKeyManagement(options), audit, stores })
     } finally {

@@ -29,6 +29,11 @@ export interface Stores {
    * @throws IndexLost
    */
   initialize(): Promise<void>
+  /**
+   * Read-only; sends no request after the first success.
+   * @throws UnsupportedStore when the configured store is of another kind or too old; Unavailable
+   */
+  assertSupported(): Promise<void>
   /** Read-only. @throws IndexLost when the index of the orders is gone; Unavailable */
   assertIndexNotLost(): Promise<void>
   /**

@@ -20,7 +20,7 @@ import {
   type EmbeddedDispatcher,
   startEmbeddedDispatcher,
 } from '../webhooks/embedded-dispatcher.ts'
-import { assertIndexNotLost } from '../with-services.ts'
+import { assertUsable } from '../with-services.ts'
 import { aggregateHealth } from './aggregate-health.ts'
 import { createWorkerPool } from './worker-pool.ts'
 
@@ -107,7 +107,7 @@ export async function serveCluster(
   )
 
   try {
-    await assertIndexNotLost(services)
+    await assertUsable(services)
     const demoKeys = demo ? await seedDemo(services, Date.now()) : null
     const address = await pool.start()
     await listenOperations(operations, config, logger)

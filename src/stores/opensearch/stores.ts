@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { monotonicClock, wallClock } from '../../lib/clock.ts'
 import type { Instrument } from '../../lib/instrument.ts'
+import { memoizeAsync } from '../../lib/memoize-async.ts'
 import { createSubscriberLookup } from '../../webhooks/endpoints/endpoint-directory.ts'
 import type { IndexRecovery } from '../index-lost.ts'
 import type { Stores } from '../stores.ts'
@@ -19,6 +20,7 @@ import { createOpenSearchManagementStores } from './management/management-stores
 import type { OnDecode } from './read/decode-orders.ts'
 import { createOpenSearchOrderStore } from './read/order-store.ts'
 import { createReindexing } from './reindex/reindexing.ts'
+import { assertSupportedVersion } from './supported-version.ts'
 import { createOpenSearchWebhookStores } from './webhooks/webhook-stores.ts'
 import { openOpenSearchOrderIndex } from './write/order-index.ts'
 
@@ -56,17 +58,29 @@ export function openOpenSearchStores(
     leaseMs: config.writerLeaseMs,
   })
   const subscribers = createSubscriberLookup(webhooks.endpoints, monotonicClock)
+  const keys = createOpenSearchKeyStore({
+    ...shared,
+    ensureIndices,
+    writeDeadlineMs: config.bulkDeadlineMs,
+  })
+  // Until it succeeds once; then it sends no request.
+  const assertSupported = memoizeAsync(() =>
+    assertSupportedVersion(client, config.searchDeadlineMs),
+  )
   return {
     orders: createOpenSearchOrderStore({
       ...shared,
       ...(events && { onDecode: events.onDecode }),
     }),
-    keys: createOpenSearchKeyStore({
-      ...shared,
-      ensureIndices,
-      writeDeadlineMs: config.bulkDeadlineMs,
-    }),
+    keys: {
+      ...keys,
+      // Readiness reports it where OpenSearch was unavailable at the start of the process.
+      async ping() {
+        await Promise.all([assertSupported(), keys.ping()])
+      },
+    },
     async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
+      await assertSupported()
       // Without the index of keys a request fails with 503, and a load cannot check for used keys.
       await ensureIndices.keys()
       return openOpenSearchOrderIndex({
@@ -107,6 +121,7 @@ export function openOpenSearchStores(
       await ensureIndices.orders()
       await ensureIndices.keys()
     },
+    assertSupported,
     async assertIndexNotLost() {
       const presence = await readPresence(shared)
       if (presence.kind === 'lost') throw indexLostError(names, presence)
@@ -116,13 +131,17 @@ export function openOpenSearchStores(
   }
 }
 
-/** Begins with an empty index where that of the orders was lost. @throws Error where it was not */
+/**
+ * Begins with an empty index where that of the orders was lost.
+ * @throws UnsupportedStore; Error where it was not
+ */
 export async function initIndexAfterLoss(
   nodes: OpenSearchNodes,
   { indexPrefix, bulkDeadlineMs: deadlineMs }: OpenSearchConfig,
 ): Promise<IndexRecovery> {
   const client = connectOpenSearch(nodes)
   try {
+    await assertSupportedVersion(client, deadlineMs)
     return await initOpenSearchAfterLoss({ client, names: indexNames(indexPrefix), deadlineMs })
   } finally {
     await client.close()

@@ -82,6 +82,7 @@ export function openSqliteStores(
     management,
     // Opening the files did both.
     async initialize() {},
+    async assertSupported() {},
     async assertIndexNotLost() {},
     trustClock: () => forgetClock(orders),
     async close() {
@@ -96,13 +97,14 @@ export function openSqliteStores(
 /** Keys, accounts and the management of both alone, also where the orders are lost. */
 export function openSqliteKeys({
   dataDir,
-}: Pick<Config, 'dataDir'>): Pick<Stores, 'keys' | 'management' | 'close'> {
+}: Pick<Config, 'dataDir'>): Pick<Stores, 'keys' | 'management' | 'assertSupported' | 'close'> {
   if (!existsSync(keysFile(dataDir))) openOrdersUnlessLost(dataDir).close()
   const keys = openKeysDatabase(dataDir)
   const management = openSqliteManagementStores({ dataDir }, 'command')
   return {
     keys: guardMethods(createSqliteKeyStore(keys), keysFile(dataDir)),
     management,
+    async assertSupported() {},
     async close() {
       keys.close()
       management.close()

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { openApiServer } from '../../../src/cli/api-server.ts'
-import { assertIndexNotLost } from '../../../src/cli/with-services.ts'
+import { assertUsable } from '../../../src/cli/with-services.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { buildOperationsApp } from '../../../src/http/operations/operations-app.ts'
 import { listen, serverUrl } from '../../../src/http/server/listen.ts'
@@ -23,7 +23,7 @@ export async function startApiServer(env: Readonly<Record<string, string>>): Pro
   const config = parseConfig({ PORT: '0', ...env })
   const { app, services, metrics, isReady, close } = await openApiServer(config, silent)
   const operations = buildOperationsApp(isReady, metrics)
-  await assertIndexNotLost(services)
+  await assertUsable(services)
   await listen(app, config.host, config.port, 'PORT')
   let closed: Promise<void> | undefined
 

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCommand, runProcess } from '../../support/cli/command.ts'
+import { type Backend, createBackend } from '../../support/stores/backend.ts'
+import { elasticsearchRoot, respondByPath } from '../../support/stores/scripted/root-responses.ts'
+import { type ScriptedServer, startServer } from '../../support/stores/scripted/scripted-server.ts'
+
+const REFUSED =
+  'OPENSEARCH_URL leads to Elasticsearch 9.2.0, and this service needs OpenSearch 2.19 or later: set OPENSEARCH_URL to the address of such a cluster\n'
+
+let elasticsearch: ScriptedServer
+let backend: Backend
+let env: Record<string, string>
+beforeAll(async () => {
+  elasticsearch = await startServer([respondByPath({ '/': elasticsearchRoot('9.2.0') })])
+  backend = createBackend()
+  env = { ...backend.env, OPENSEARCH_URL: elasticsearch.url, PORT: '0', OPERATIONS_PORT: '0' }
+})
+afterAll(async () => {
+  await elasticsearch.close()
+  await backend.remove()
+})
+
+describe('a command on Elasticsearch', () => {
+  it.each([
+    [['serve']],
+    [['serve', '--demo']],
+    [['keys', 'create', '--account', 'acc_1']],
+    [['keys', 'list', '--account', 'acc_1']],
+    [['accounts', 'block', 'acc_1']],
+    [['audit', 'list']],
+    [['index', 'init']],
+    [['index', 'init', '--after-loss']],
+    [['index', 'load', '-']],
+    [['index', 'watch']],
+    [['index', 'reindex', '--rollback']],
+    [['index', 'check']],
+    [['index', 'status']],
+    [['webhooks', 'deliver']],
+  ])('the command %j ends with one sentence and writes nothing', async (args) => {
+    const { code, stdout, stderr } = await runCommand(args, env)
+    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: REFUSED })
+    const methods = new Set(elasticsearch.received.map(({ method }) => method))
+    expect([...methods].filter((method) => !['GET', 'HEAD'].includes(method))).toEqual([])
+  })
+
+  it('a server of several processes ends with the same sentence', async () => {
+    const { code, stderr } = await runProcess(['serve'], { ...env, WORKERS: '2' })
+    expect(code).toBe(1)
+    expect(stderr).toContain(REFUSED)
+  })
+})

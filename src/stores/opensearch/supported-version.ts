@@ -35,7 +35,7 @@ export async function assertSupportedVersion(
   }
 }
 
-/** With `compatibility.override_main_response_version`, a node reports 7.10.2 without a distribution. */
+/** Nodes of OpenSearch 2 report 7.10.2 with `compatibility.override_main_response_version`. */
 function isVersionHidden({ tagline, version }: RootResponse): boolean {
   return version?.distribution === undefined && `${tagline}`.startsWith('The OpenSearch Project')
 }
@@ -72,5 +72,6 @@ function isSupported(version: unknown): boolean {
 
 /** The version as a message may show it, since the response is foreign text. */
 function shown(version: unknown): string {
-  return /^[\w.+-]{1,40}$/.test(`${version}`) ? `${version}` : 'of an unknown version'
+  const isPlain = typeof version === 'string' && /^[\w.+-]{1,40}$/.test(version)
+  return isPlain ? version : 'of an unknown version'
 }

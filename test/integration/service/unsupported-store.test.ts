@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runCommand, runProcess } from '../../support/cli/command.ts'
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startCommand, startInProcess } from '../../support/cli/command.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 import { elasticsearchRoot, respondByPath } from '../../support/stores/scripted/root-responses.ts'
 import { type ScriptedServer, startServer } from '../../support/stores/scripted/scripted-server.ts'
@@ -37,7 +38,10 @@ describe('a command on Elasticsearch', () => {
     [['index', 'status']],
     [['webhooks', 'deliver']],
   ])('the command %j ends with one sentence and writes nothing', async (args) => {
-    const { code, stdout, stderr } = await runCommand(args, env)
+    const command = startInProcess(args, env)
+    onTestFinished(() => command.sendSignal('SIGTERM')) // A service that starts would never end.
+    await expect.poll(() => command.output().stderr).toContain(REFUSED)
+    const { code, stdout, stderr } = await command.finished
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     // On a busy machine, Redis may exceed its deadline first, which the server logs.
     expect(stderr.slice(-REFUSED.length)).toBe(REFUSED)
@@ -46,8 +50,12 @@ describe('a command on Elasticsearch', () => {
   })
 
   it('a server of several processes ends with the same sentence', async () => {
-    const { code, stderr } = await runProcess(['serve'], { ...env, WORKERS: '2' })
-    expect(code).toBe(1)
-    expect(stderr).toContain(REFUSED)
+    const child = startCommand(['serve'], { ...env, WORKERS: '2' })
+    onTestFinished(() => void child.kill())
+    let stderr = ''
+    child.stderr.on('data', (chunk) => (stderr += chunk))
+    await expect.poll(() => stderr).toContain(REFUSED)
+    if (child.exitCode === null) await once(child, 'exit')
+    expect(child.exitCode).toBe(1)
   })
 })

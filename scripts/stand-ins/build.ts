@@ -38,7 +38,7 @@ export async function buildStandIn(
   const context = await mkdtemp(join(tmpdir(), 'orders-stand-in-'))
   try {
     await cp(folder, context, { recursive: true })
-    await source.fill?.(context)
+    await source.fill?.(context, tagOf(image))
     await outputOf(['chmod', '-R', 'a+rX', context]) // COPY keeps modes.
     const args = Object.entries(buildArgs).map(([name, value]) => `--build-arg=${name}=${value}`)
     const proxies = PROXY_ARGUMENTS.filter((name) => process.env[name])
@@ -67,3 +67,6 @@ const usesNode = (folder: string, nodeImage: string) =>
 
 /** `redis` of `redis:8.10.1-trixie`. */
 const repositoryOf = (image: string) => image.replace(/[:@].*$/, '')
+
+/** `8.10.1-trixie` of `redis:8.10.1-trixie`. */
+const tagOf = (image: string) => image.slice(repositoryOf(image).length + 1)

@@ -3,7 +3,6 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { outputOf } from '../../test/harness/containers/docker.ts'
 import { openSearchClassPath } from '../../test/harness/services/opensearch-class-path.ts'
-import { openSearchVersion } from '../../test/harness/services/opensearch-version.ts'
 import { findOnPath } from '../../test/harness/tools/find-on-path.ts'
 import { findJava, MIN_JAVA_MAJOR } from '../../test/harness/tools/jdk.ts'
 
@@ -12,8 +11,8 @@ const CERTIFICATES = process.env['SSL_CERT_FILE'] ?? '/etc/ssl/certs/ca-certific
 
 /** What a stand-in needs beside the files of its folder. */
 export interface Source {
-  /** Puts further files into the build context. */
-  fill?(context: string): Promise<void>
+  /** Puts further files into the build context. `tag`: that of the image. */
+  fill?(context: string, tag: string): Promise<void>
   buildArgs?(): Promise<Record<string, string>>
 }
 
@@ -36,14 +35,12 @@ export const sources: Readonly<Record<string, Source & { folder: string }>> = {
   'prom/prometheus': { folder: 'prometheus' },
   'opensearchproject/opensearch': {
     folder: 'opensearch',
-    async fill(context) {
+    async fill(context, tag) {
       const java = await findJava(process.env)
       const maven = findOnPath('mvn', process.env)
       if (!java || !maven) throw new Error(`OpenSearch needs a JDK >= ${MIN_JAVA_MAJOR} and Maven`)
       await mkdir(join(context, 'jars'))
-      const jars = (await openSearchClassPath(openSearchVersion(process.env), maven, java)).split(
-        delimiter,
-      )
+      const jars = (await openSearchClassPath(tag, maven, java)).split(delimiter)
       for (const [at, jar] of jars.entries()) await cp(jar, join(context, 'jars', `${at}.jar`))
     },
   },

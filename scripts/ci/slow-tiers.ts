@@ -30,7 +30,7 @@ const TIERS_BY_PATH: readonly [pattern: RegExp, tiers: readonly SlowTier[]][] = 
   [/^docker\/edge\//, ['proxy', 'containers']],
   [/^test\/(proxy|fixtures\/proxy)\//, ['proxy']],
   [/^(docker|test\/((harness|support)\/)?containers)\/|^docker-compose\.yml$/, ['containers']],
-  [/^\.dockerignore$|^scripts\/(stand-ins|image-figures)\.ts$/, ['containers']],
+  [/^\.dockerignore$|^scripts\/(stand-ins|image-figures)[./]/, ['containers']],
   [/^(SECURITY|CHANGELOG|CONTRIBUTING|README)\.md$|^LICENSE$/, []],
   [/^src\/.*\.md$/, []],
   [

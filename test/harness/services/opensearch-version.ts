@@ -1,4 +1,4 @@
-/** The version that the tests use unless they are told another; `docker-compose.yml` has it too. */
+/** The default version of the tests; `docker-compose.yml` has it too. */
 const DEFAULT_VERSION = '3.8.0'
 const VARIABLE = 'TEST_OPENSEARCH_VERSION'
 

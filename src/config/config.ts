@@ -78,6 +78,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
     opensearchUrls: read('OPENSEARCH_URL', urls(['http:', 'https:']), OPENSEARCH_HELP, undefined),
     opensearchCaFile: read('OPENSEARCH_CA_FILE', text, '', undefined),
     indexPrefix: read('INDEX_PREFIX', matching(/^[a-z0-9][a-z0-9_-]{0,199}$/), PREFIX_HELP, ''),
+    /** Primary shards of the indices of orders and version records, where they are created. */
+    ordersShards: number('ORDERS_SHARDS', 1, MAX_SHARDS, 1),
     requestDeadlineMs: number('REQUEST_DEADLINE_MS', 100, 60_000, 2_500),
     searchDeadlineMs: number('SEARCH_DEADLINE_MS', 100, 60_000, 2_000),
     bulkDeadlineMs: number('BULK_DEADLINE_MS', 1_000, 600_000, 30_000),
@@ -144,6 +146,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
 }
 
 const DAY_MS = 86_400_000
+/** Each shard is an index of its own, with memory and files. */
+export const MAX_SHARDS = 64
 
 /** Each port that an earlier setting has too. */
 function portConflicts(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from '../support/cli/command.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
-import { type Backend, createBackend } from '../support/stores/backend.ts'
+import { type Backend, createBackend, onServices } from '../support/stores/backend.ts'
 
 let backend: Backend
 beforeAll(() => {
@@ -38,6 +38,28 @@ describe('index status', () => {
       lag_seconds: expect.any(Number),
     })
     expect(Date.parse(status.newest_visible_change)).toBeGreaterThanOrEqual(startedAt)
+  })
+
+  it.runIf(onServices)('reports the documents and the size of each shard', async () => {
+    const sharded = createBackend()
+    sharded.env['ORDERS_SHARDS'] = '3'
+    const runSharded = (args: string[], input = '') =>
+      runCommand(['index', ...args], sharded.env, input)
+    const accounts = Array.from({ length: 12 }, (_, n) => `acc_${n}`)
+    const order = sourceOrder({ owner_account_id: 'acc_0', coproducer_account_ids: accounts })
+    await runSharded(['load', '-'], JSON.stringify(order))
+    const { stdout: json } = await runSharded(['status', '--json', '--wait', '0s'])
+    const { stdout: text } = await runSharded(['status', '--wait', '0s'])
+    await sharded.remove()
+
+    const [{ documents, shards }] = JSON.parse(json).indices
+    expect(shards).toMatchObject(
+      [0, 1, 2].map((shard) => ({ shard, bytes: expect.any(Number), oversized: false })),
+    )
+    const counts: number[] = shards.map(({ documents }: { documents: number }) => documents)
+    expect(counts.every((count) => count > 0)).toBe(true)
+    expect([documents, counts.reduce((sum, count) => sum + count)]).toEqual([12, 12])
+    expect(text).toMatch(/\(read and fed, 12 documents, .*\)\nshard 0: +\d+ documents, [\d.]+ MB\n/)
   })
 
   it('prints one name and value per line by default', async () => {

@@ -1,5 +1,6 @@
 import {
   type IndexOverview,
+  type ShardPart,
   type WriterOverview,
   writeTimestampsAheadMs,
 } from '../../indexing/consistency-check/index-inspection.ts'
@@ -30,8 +31,8 @@ export function indexStatus(overview: IndexOverview, backlog: StreamBacklog | nu
   return {
     documents,
     orders_known: orders,
-    indices: indices.map(({ name, read, fed, documents, bytes }) => {
-      return { name, read, fed, documents, bytes }
+    indices: indices.map(({ name, read, fed, documents, bytes, shards }) => {
+      return { name, read, fed, documents, bytes, shards: shards.map(shardStatus) }
     }),
     missing_filters: missingFilters,
     writer: writer && writerStatus(writer),
@@ -47,6 +48,13 @@ export function indexStatus(overview: IndexOverview, backlog: StreamBacklog | nu
   }
 }
 
+/** The advised size of a shard is 10 to 50 GB. A larger one recovers and relocates slowly. */
+export const MAX_ADVISED_SHARD_BYTES = 50_000_000_000
+
+function shardStatus({ shard, documents, bytes }: ShardPart) {
+  return { shard, documents, bytes, oversized: (bytes ?? 0) > MAX_ADVISED_SHARD_BYTES }
+}
+
 function writerStatus({ holder, purpose, released, alive, leaseMs }: WriterOverview) {
   return { holder, purpose, released, alive, lease_ms: leaseMs }
 }
@@ -57,7 +65,7 @@ export function statusLines(status: IndexStatus): string[] {
   const rows: [name: string, value: string][] = [
     ['documents', `${documents}`],
     ['orders known', `${orders_known}`],
-    ...indices.map((index): [string, string] => ['index', indexText(index)]),
+    ...indices.flatMap(indexRows),
     ...missingFilterRows(status),
     ['writer', writer === null ? 'none' : writerText(writer)],
     ['newest visible change', status.newest_visible_change ?? 'none'],
@@ -68,10 +76,37 @@ export function statusLines(status: IndexStatus): string[] {
   return alignRows(rows)
 }
 
-function indexText({ name, read, fed, documents, bytes }: IndexStatus['indices'][number]): string {
-  const uses = [read ? 'read' : [], fed ? 'fed' : []].flat().join(' and ')
+type IndexPartStatus = IndexStatus['indices'][number]
+
+function indexRows(index: IndexPartStatus): [string, string][] {
+  const { name, read, fed, documents, bytes, shards } = index
+  const uses = [read ? 'read' : [], fed ? 'fed' : []].flat().join(' and ') || 'not used'
+  return [
+    ['index', `${name} (${uses}, ${contentText(documents, bytes)})`],
+    // The only shard of an index holds what the index holds.
+    ...(shards.length > 1 ? shards : []).map((shard): [string, string] => [
+      `shard ${shard.shard}`,
+      contentText(shard.documents, shard.bytes),
+    ]),
+    ...oversizedRows(index),
+  ]
+}
+
+function contentText(documents: number, bytes: number | null): string {
   const size = bytes === null ? [] : `${(bytes / 1_000_000).toFixed(1)} MB`
-  return `${name} (${[uses || 'not used', `${documents} documents`, size].flat().join(', ')})`
+  return [`${documents} documents`, size].flat().join(', ')
+}
+
+function oversizedRows({ name, shards }: IndexPartStatus): [string, string][] {
+  const oversized = shards.filter((shard) => shard.oversized)
+  if (oversized.length === 0) return []
+  const numbers = oversized.map(({ shard }) => shard).join(', ')
+  return [
+    [
+      'oversized shards',
+      `${numbers} of ${name}: more than ${MAX_ADVISED_SHARD_BYTES / 1_000_000_000} GB. Run "index reindex --shards N" with N above ${shards.length}`,
+    ],
+  ]
 }
 
 function missingFilterRows({ missing_filters }: IndexStatus): [string, string][] {

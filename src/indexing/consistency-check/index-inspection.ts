@@ -49,6 +49,17 @@ export interface IndexPart {
   documents: number
   /** The sum over all replicas; `null` when the store does not report it. */
   bytes: number | null
+  /** Empty for a store without shards. */
+  shards: readonly ShardPart[]
+}
+
+/** A primary shard. */
+export interface ShardPart {
+  /** Its number, from 0. */
+  shard: number
+  documents: number
+  /** Of the primary alone; `null` when the store does not report it. */
+  bytes: number | null
 }
 
 /** The last write timestamp and the clock of the store; both epoch milliseconds. */

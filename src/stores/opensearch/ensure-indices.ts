@@ -8,6 +8,7 @@ import {
   type MappedDefinition,
   ordersDefinition,
   recordDefinitions,
+  withShards,
 } from './index-definition.ts'
 import { concreteIndex, type IndexNames } from './index-names.ts'
 import { indexLostError, readPresence } from './index-presence.ts'
@@ -38,11 +39,15 @@ export interface EnsureIndices {
 
 const TEMPLATE_PRIORITY = 500
 
-/** Its methods throw Unavailable, or RequestRejectedError. */
+/**
+ * `shards`: primary shards of the indices of orders and version records, where they are created. The
+ * methods throw Unavailable, or RequestRejectedError.
+ */
 export function createEnsureIndices(
   client: OpenSearch,
   names: IndexNames,
   deadlineMs: number,
+  shards = 1,
 ): EnsureIndices {
   const mutex = createMutex()
   let isEnsured = false
@@ -63,12 +68,12 @@ export function createEnsureIndices(
   /** Created first, so that records without it always mean a loss. */
   async function createOrdersIndex(version: string): Promise<void> {
     await putTemplate()
-    await createIndex(version, [names.orders, names.filterableOrders], {})
+    await createIndex(version, [names.orders, names.filterableOrders], withShards({}, shards))
   }
 
   async function createRemaining(): Promise<void> {
     await putTemplate()
-    for (const record of recordDefinitions(names)) await createMissing(...record)
+    for (const record of recordDefinitions(names, shards)) await createMissing(...record)
     await addFields(concreteIndex(names.orders, '*'), ordersDefinition, names.isVersion)
   }
 

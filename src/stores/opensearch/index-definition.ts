@@ -6,7 +6,10 @@ export const LONG = { type: 'long' }
 const LOOKUP = { ...KEYWORD, doc_values: false }
 export const NOT_INDEXED = { ...KEYWORD, index: false, doc_values: false }
 
-/** With a replica on a second node if there is one, so that the loss of a node loses no data. */
+/**
+ * With a replica on a second node if there is one, so that the loss of a node loses no data. The
+ * indices of orders and version records are created with `ORDERS_SHARDS` instead.
+ */
 const ONE_SHARD = { number_of_shards: 1, auto_expand_replicas: '0-1' }
 
 /**
@@ -112,10 +115,15 @@ const accountsDefinition = {
   mappings: { dynamic: 'strict', properties: { blocked: { type: 'boolean' } } },
 } as const
 
+/** The definition with this number of primary shards. */
+export function withShards<D extends { settings?: object }>(definition: D, shards: number) {
+  return { ...definition, settings: { ...definition.settings, number_of_shards: shards } }
+}
+
 /** The indices of version records, event records and the lease, by alias. */
-export function recordDefinitions(names: IndexNames): Definitions<object> {
+export function recordDefinitions(names: IndexNames, shards = 1): Definitions<object> {
   return [
-    [names.versionRecords, byIdDefinition],
+    [names.versionRecords, withShards(byIdDefinition, shards)],
     [names.eventRecords, eventRecordsDefinition],
     [names.writer, byIdDefinition],
   ]

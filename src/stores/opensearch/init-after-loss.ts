@@ -11,8 +11,10 @@ import { leaseDocument } from './write/lease-document.ts'
  * fence fails on a missing index.
  * @throws Unavailable; Error when no index is lost, or a complete copy may exist
  */
-export async function initOpenSearchAfterLoss(options: PresenceOptions): Promise<IndexRecovery> {
-  const { client, names, deadlineMs } = options
+export async function initOpenSearchAfterLoss(
+  options: PresenceOptions & { shards?: number },
+): Promise<IndexRecovery> {
+  const { client, names, deadlineMs, shards } = options
   const presence = await readPresence(options)
   if (presence.kind !== 'lost') {
     const why =
@@ -46,7 +48,7 @@ export async function initOpenSearchAfterLoss(options: PresenceOptions): Promise
     const firstTargetOnly = lease && { ...lease.record, targets: [first] }
     if (others.length > 0 && firstTargetOnly && !(await document.replace(lease, firstTargetOnly)))
       continue
-    await createEnsureIndices(client, names, deadlineMs).recreateOrders(first)
+    await createEnsureIndices(client, names, deadlineMs, shards).recreateOrders(first)
     return { created: first, unused: others.filter((name) => versions.includes(name)) }
   }
 }

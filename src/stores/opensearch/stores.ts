@@ -26,7 +26,7 @@ import { openOpenSearchOrderIndex } from './write/order-index.ts'
 
 export type OpenSearchConfig = Pick<
   Config,
-  'indexPrefix' | 'searchDeadlineMs' | 'bulkDeadlineMs' | 'writerLeaseMs'
+  'indexPrefix' | 'ordersShards' | 'searchDeadlineMs' | 'bulkDeadlineMs' | 'writerLeaseMs'
 >
 
 /** Events of the reads that serve API calls. */
@@ -43,7 +43,8 @@ export function openOpenSearchStores(
 ): Stores {
   const client = connectOpenSearch(nodes)
   const names = indexNames(config.indexPrefix)
-  const ensureIndices = createEnsureIndices(client, names, config.bulkDeadlineMs)
+  const { bulkDeadlineMs, ordersShards } = config
+  const ensureIndices = createEnsureIndices(client, names, bulkDeadlineMs, ordersShards)
   const shared = {
     client,
     names,
@@ -137,12 +138,13 @@ export function openOpenSearchStores(
  */
 export async function initIndexAfterLoss(
   nodes: OpenSearchNodes,
-  { indexPrefix, bulkDeadlineMs: deadlineMs }: OpenSearchConfig,
+  { indexPrefix, ordersShards: shards, bulkDeadlineMs: deadlineMs }: OpenSearchConfig,
 ): Promise<IndexRecovery> {
   const client = connectOpenSearch(nodes)
   try {
     await assertSupportedVersion(client, deadlineMs)
-    return await initOpenSearchAfterLoss({ client, names: indexNames(indexPrefix), deadlineMs })
+    const names = indexNames(indexPrefix)
+    return await initOpenSearchAfterLoss({ client, names, deadlineMs, shards })
   } finally {
     await client.close()
   }

@@ -88,7 +88,9 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
         documents: documents as number,
         orders: countRecords.get()?.['orders'] as number,
         newestWrittenKey: newestWrittenKey as number | null,
-        indices: [{ name, read: true, fed: true, documents: documents as number, bytes }],
+        indices: [
+          { name, read: true, fed: true, documents: documents as number, bytes, shards: [] },
+        ],
         missingFilters: [],
         writer: null, // The transaction is the lease.
         writeTimestamps: await writeTimestamps(),

@@ -2,8 +2,8 @@ import {
   type FoundDocument,
   keyFields,
 } from '../../../indexing/consistency-check/index-inspection.ts'
-import { read } from '../client/client.ts'
 import { LACKS_SORT_KEYS, type ScannedHit, scanDocuments, searchPrimary } from '../client/scan.ts'
+import { refreshIndices } from '../client/shards.ts'
 import type { OpenSearchCheckOptions } from './check-options.ts'
 import { findDamaged } from './damaged-documents.ts'
 
@@ -31,7 +31,7 @@ export async function* scanIndex(options: Options): AsyncGenerator<FoundDocument
   const { client, names, deadlineMs, pageSize = PAGE_SIZE } = options
   const search = { client, index: names.orders, deadlineMs }
   // Makes everything written before the scan searchable.
-  await read(deadlineMs, (call) => client.indices.refresh({ index: names.orders }, call))
+  await refreshIndices(client, deadlineMs, [names.orders])
 
   const selection = { _source: SOURCE }
   for await (const page of scanDocuments({ ...search, pageSize, selection })) {

@@ -8,6 +8,7 @@ import type {
 import { monotonicClock } from '../../../lib/clock.ts'
 import { addedParams } from '../../../orders/filters.ts'
 import { read } from '../client/client.ts'
+import { countDocuments, readShardCount, refreshIndices } from '../client/shards.ts'
 import { concreteIndex } from '../index-names.ts'
 import { NO_TOMBSTONES } from '../tombstone.ts'
 import { type LeaseRecord, leaseDocument, maxIssuedTimestamp } from '../write/lease-document.ts'
@@ -59,9 +60,8 @@ export async function readWriteTimestamps(
 async function countVersionRecords({ client, names, deadlineMs }: Options): Promise<number> {
   const index = names.versionRecords
   // Version records refresh rarely, and only a refresh makes them countable.
-  await read(deadlineMs, (call) => client.indices.refresh({ index }, call))
-  const { count } = await read(deadlineMs, (call) => client.count({ index }, call))
-  return count
+  await refreshIndices(client, deadlineMs, [index])
+  return countDocuments(client, deadlineMs, index, { query: { match_all: {} } })
 }
 
 type StoredPart = Omit<IndexPart, 'fed'> & { isFilterable: boolean }
@@ -71,7 +71,9 @@ async function readIndices(options: Options): Promise<StoredPart[]> {
   const index = concreteIndex(names.orders, '*')
   const [aliases, stats] = await Promise.all([
     read(deadlineMs, (call) => client.indices.getAlias({ index }, call)),
-    read(deadlineMs, (call) => client.indices.stats({ index, metric: ['store'] }, call)),
+    read(deadlineMs, (call) =>
+      client.indices.stats({ index, metric: ['store'], level: 'shards' }, call),
+    ),
   ])
   const versions = Object.entries(aliases).filter(([name]) => names.isVersion(name))
   return Promise.all(
@@ -79,16 +81,46 @@ async function readIndices(options: Options): Promise<StoredPart[]> {
       name,
       read: names.orders in aliases,
       isFilterable: names.filterableOrders in aliases,
-      documents: await countDocuments(options, name),
-      bytes: stats.indices?.[name]?.total?.store?.size_in_bytes ?? null,
+      ...(await readShards(options, name, stats.indices?.[name] ?? {})),
     })),
   )
 }
 
-async function countDocuments({ client, deadlineMs }: Options, index: string): Promise<number> {
-  const body: object = { query: NO_TOMBSTONES }
-  const { count } = await read(deadlineMs, (call) => client.count({ index, body }, call))
-  return count
+/** The documents and sizes of an index, by shard and together. */
+async function readShards(
+  { client, deadlineMs }: Options,
+  index: string,
+  stats: ShardStats,
+): Promise<Pick<IndexPart, 'documents' | 'bytes' | 'shards'>> {
+  const count = await readShardCount(client, deadlineMs, index)
+  const shards = await Promise.all(
+    Array.from({ length: count }, async (_, shard) => ({
+      shard,
+      documents: await countDocuments(client, deadlineMs, index, { query: NO_TOMBSTONES, shard }),
+      bytes: primaryBytes(stats, shard),
+    })),
+  )
+  return {
+    documents: shards.reduce((sum, { documents }) => sum + documents, 0),
+    bytes: stats.total?.store?.size_in_bytes ?? null,
+    shards,
+  }
+}
+
+/** The part of the index statistics that this module reads. */
+interface ShardStats {
+  total?: { store?: { size_in_bytes?: number } }
+  shards?: Record<string, unknown>
+}
+
+interface CopyStats {
+  routing?: { primary?: boolean }
+  store?: { size_in_bytes?: number }
+}
+
+function primaryBytes({ shards }: ShardStats, shard: number): number | null {
+  const copies = (shards?.[`${shard}`] ?? []) as CopyStats[]
+  return copies.find(({ routing }) => routing?.primary)?.store?.size_in_bytes ?? null
 }
 
 /** Observes the lease document for a renewal, because clocks of two machines cannot be compared. */

@@ -3,6 +3,7 @@ import { Unavailable } from '../../../lib/unavailable.ts'
 import { read } from '../client/client.ts'
 import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
 import { completeRawHits, type SearchResponse } from '../client/search-response.ts'
+import { primaryOf, readShardCount, refreshIndices } from '../client/shards.ts'
 import { toVersionRecord } from '../write/index-reader.ts'
 import type { OpenSearchCheckOptions } from './check-options.ts'
 
@@ -12,52 +13,80 @@ const KEEP_ALIVE = '5m'
 
 type Options = OpenSearchCheckOptions & { pageSize?: number }
 
-/**
- * Scans all version records. They have no sortable field, so the scan holds a point in time and
- * sorts by `_doc`.
- */
+/** Scans all version records. */
 export async function* scanVersionRecords(options: Options): AsyncGenerator<OrderVersionRecord[]> {
-  const { client, deadlineMs, pageSize = PAGE_SIZE } = options
-  const id = await openPointInTime(options)
+  const { names, ...scan } = options
+  for await (const hits of scanRecordHits({ ...scan, index: names.versionRecords }))
+    yield hits.map(({ _id, _source }) => toVersionRecord(_id, _source))
+}
+
+export interface RecordScanOptions extends Pick<Options, 'client' | 'deadlineMs' | 'pageSize'> {
+  /** An index of version records, or its alias. */
+  index: string
+}
+
+/**
+ * Scans the stored version records of an index, in pages. They have no sortable field, so the scan
+ * holds a point in time and sorts by `_doc`. That number is unique within a shard only, so each
+ * shard has a point in time of its own. All of them are opened first.
+ */
+export async function* scanRecordHits(
+  options: RecordScanOptions,
+): AsyncGenerator<VersionRecordHit[]> {
+  const { client, deadlineMs, index } = options
+  // Version records refresh rarely, and only a refresh makes them searchable.
+  await refreshIndices(client, deadlineMs, [index])
+  const shards = await readShardCount(client, deadlineMs, index)
+  const ids: string[] = []
   try {
-    for (let after: unknown; ; ) {
-      const hits = await readPage(options, {
-        size: pageSize,
-        sort: ['_doc'],
-        pit: { id, keep_alive: KEEP_ALIVE },
-        ...(after !== undefined && { search_after: after }),
-      })
-      if (hits.length > 0) yield hits.map(({ _id, _source }) => toVersionRecord(_id, _source))
-      if (hits.length < pageSize) return
-      after = hits.at(-1)?.sort
-    }
+    for (let shard = 0; shard < shards; shard++) ids.push(await openPointInTime(options, shard))
+    for (const id of ids) yield* scanPointInTime(options, id)
   } finally {
-    const body = { pit_id: [id] }
-    // Otherwise it expires.
-    await read(deadlineMs, (call) => client.deletePit({ body }, call)).catch(() => {})
+    const body = { pit_id: ids }
+    // Otherwise they expire.
+    if (ids.length > 0)
+      await read(deadlineMs, (call) => client.deletePit({ body }, call)).catch(() => {})
   }
 }
 
-async function openPointInTime({ client, names, deadlineMs }: Options): Promise<string> {
-  const index = [names.versionRecords]
-  // Version records refresh rarely, and only a refresh makes them searchable.
-  await read(deadlineMs, (call) => client.indices.refresh({ index }, call))
-  const request = { index, keep_alive: KEEP_ALIVE, preference: '_primary' }
+async function* scanPointInTime(
+  options: RecordScanOptions,
+  id: string,
+): AsyncGenerator<VersionRecordHit[]> {
+  const { pageSize = PAGE_SIZE } = options
+  for (let after: unknown; ; ) {
+    const hits = await readPage(options, {
+      size: pageSize,
+      sort: ['_doc'],
+      pit: { id, keep_alive: KEEP_ALIVE },
+      ...(after !== undefined && { search_after: after }),
+    })
+    if (hits.length > 0) yield hits
+    if (hits.length < pageSize) return
+    after = hits.at(-1)?.sort
+  }
+}
+
+async function openPointInTime(
+  { client, index, deadlineMs }: RecordScanOptions,
+  shard: number,
+): Promise<string> {
+  const request = { index: [index], keep_alive: KEEP_ALIVE, preference: primaryOf(shard) }
   const response: { pit_id?: unknown } = await read(deadlineMs, (call) =>
     client.createPit({ ...request, allow_partial_pit_creation: false }, call),
   )
   if (typeof response.pit_id === 'string') return response.pit_id
-  throw new Unavailable(`OpenSearch returned no point in time for ${names.versionRecords}`)
+  throw new Unavailable(`OpenSearch returned no point in time for ${index}`)
 }
 
-interface VersionRecordHit {
+export interface VersionRecordHit {
   _id: string
   _source: Parameters<typeof toVersionRecord>[1]
   sort: readonly unknown[]
 }
 
 async function readPage(
-  { client, deadlineMs }: Options,
+  { client, deadlineMs }: RecordScanOptions,
   body: object,
 ): Promise<VersionRecordHit[]> {
   const request = { allow_partial_search_results: false }

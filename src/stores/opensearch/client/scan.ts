@@ -1,7 +1,8 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { TOMBSTONES } from '../tombstone.ts'
 import { type OpenSearch, read } from './client.ts'
-import { completeRawHits, type SearchResponse } from './search-response.ts'
+import { completeHitsOfAllShards, type SearchResponse } from './search-response.ts'
+import { primaryOf } from './shards.ts'
 
 /** A document of a scan, with the selected fields. */
 export interface ScannedHit {
@@ -56,16 +57,18 @@ export async function* scanDocuments(options: ScanOptions): AsyncGenerator<reado
   }
 }
 
-/** Searches the primary shard. */
+/** Searches the primary of every shard, or of one. */
 export async function searchPrimary(
   { client, index, deadlineMs }: Pick<ScanOptions, 'client' | 'index' | 'deadlineMs'>,
   body: object,
+  shard?: number,
 ): Promise<ScannedHit[]> {
-  const request = { index, preference: '_primary', allow_partial_search_results: false }
+  const preference = shard === undefined ? '_primary' : primaryOf(shard)
+  const request = { index, preference, allow_partial_search_results: false }
   const response: SearchResponse = await read(deadlineMs, (call) =>
     client.search({ ...request, body: { track_total_hits: false, ...body } }, call),
   )
-  const hits = completeRawHits(response)
+  const hits = completeHitsOfAllShards(response)
   if (hits.every(isScannedHit)) return hits
   throw new Unavailable('the search response of OpenSearch has no valid hits')
 }
@@ -80,7 +83,7 @@ export async function newestWriteTimestamp(
   return Number(hit?.sort?.[0] ?? 0)
 }
 
-/** Two documents share sort keys after a change by hand. The next page then starts with both. */
+/** Two documents share sort keys after a change by hand, on one shard or on two. The next page then starts with both. */
 function withoutLastSortKey(hits: readonly ScannedHit[]): readonly ScannedHit[] {
   const sortKey = ({ sort }: ScannedHit) => JSON.stringify(sort)
   const last = hits.at(-1)

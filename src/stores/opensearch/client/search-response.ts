@@ -15,7 +15,8 @@ export interface Hit {
 }
 
 /**
- * The hits of a complete response: no timeout, and an answer from the only shard.
+ * The hits of a complete response: no timeout, and an answer from exactly one shard: the
+ * only one of an index, or the one to which an account is routed.
  * @throws Unavailable when a hit may be missing
  */
 export function completeHits(response: SearchResponse): Hit[] {
@@ -25,17 +26,35 @@ export function completeHits(response: SearchResponse): Hit[] {
 }
 
 /** Like {@link completeHits}, without a check of the fields of a hit. */
-export function completeRawHits({ timed_out, _shards, hits }: SearchResponse): unknown[] {
+export function completeRawHits(response: SearchResponse): unknown[] {
+  const hits = completeHitsOfAllShards(response)
+  if (response._shards?.total !== 1)
+    throw new Unavailable(`${answeredFrom(response)}; expected one shard`)
+  return hits
+}
+
+/** The hits of a search over every shard of an index. @throws Unavailable when one is missing */
+export function completeHitsOfAllShards(response: SearchResponse): unknown[] {
+  const { timed_out, _shards, hits } = response
   if (timed_out !== false) throw new Unavailable('OpenSearch timed out during a search')
-  const { total, successful, failed } = _shards ?? {}
-  if (total !== 1 || successful !== 1 || failed !== 0) {
-    const shards = JSON.stringify({ total, successful, failed })
-    throw new Unavailable(
-      `OpenSearch answered from the shards ${shards}; expected the one there is`,
-    )
-  }
+  if (!isCompleteOverShards(_shards))
+    throw new Unavailable(`${answeredFrom(response)}; expected all of them`)
   if (!Array.isArray(hits?.hits)) throw new Unavailable(MISSING_HITS)
   return hits.hits
+}
+
+/**
+ * Whether every shard contributed to a response. A shard without an active copy is missing from
+ * `successful` and is not counted in `failed`.
+ */
+export function isCompleteOverShards(shards: SearchResponse['_shards']): boolean {
+  const { total, successful, failed } = shards ?? {}
+  return Number(total) >= 1 && successful === total && failed === 0
+}
+
+function answeredFrom({ _shards }: SearchResponse): string {
+  const { total, successful, failed } = _shards ?? {}
+  return `OpenSearch answered from the shards ${JSON.stringify({ total, successful, failed })}`
 }
 
 const MISSING_HITS = 'the search response of OpenSearch has no valid hits'

@@ -1,7 +1,8 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { type OpenSearch, parseResponse, read, readRaw } from '../client/client.ts'
+import { type OpenSearch, parseResponse, readRaw } from '../client/client.ts'
 import { type DocumentState, readDocuments } from '../client/documents.ts'
 import { completeRawHits, type SearchResponse } from '../client/search-response.ts'
+import { refreshIndices } from '../client/shards.ts'
 
 /** The index of one kind of document, by its alias. */
 export interface IndexTarget {
@@ -124,10 +125,7 @@ export async function newestSeqNo(target: IndexTarget, query: object): Promise<n
 
 /** Makes all earlier writes visible to searches. @throws Unavailable when a shard copy failed */
 export async function refreshIndex({ client, index, deadlineMs }: IndexTarget): Promise<void> {
-  const { _shards } = await read(deadlineMs, (options) =>
-    client.indices.refresh({ index }, options),
-  )
-  if (_shards?.failed !== 0) throw new Unavailable(`the refresh of ${index} failed on a shard copy`)
+  await refreshIndices(client, deadlineMs, [index])
 }
 
 function stateOf({ _seq_no, _primary_term }: Pick<Hit, '_seq_no' | '_primary_term'>) {

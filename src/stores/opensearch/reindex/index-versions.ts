@@ -1,5 +1,6 @@
 import { type OpenSearch, read, write } from '../client/client.ts'
 import { isIndexExistsError } from '../client/errors.ts'
+import { countDocuments, refreshIndices } from '../client/shards.ts'
 import { concreteIndex, type IndexNames, indexVersion } from '../index-names.ts'
 import { NO_TOMBSTONES } from '../tombstone.ts'
 
@@ -99,13 +100,11 @@ export function createIndexVersions({
     },
 
     async refresh(index) {
-      await read(deadlineMs, (call) => client.indices.refresh({ index }, call))
+      await refreshIndices(client, deadlineMs, [index])
     },
 
     async count(index, query = NO_TOMBSTONES) {
-      const body: object = { query }
-      const { count } = await read(deadlineMs, (call) => client.count({ index, body }, call))
-      return count
+      return countDocuments(client, deadlineMs, index, { query })
     },
   }
 }

@@ -102,16 +102,8 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     const chunk = firstChunk(items, (item) => actionLines(states, target, item, writeTimestamp))
     const sent = items.slice(0, chunk.length)
     // The live index is last: after a crash, the others still hold all its documents (reindex.md).
-    let accepted: readonly BulkItem[] = sent
-    for (const index of others) {
-      const lines = accepted.map((item) => actionLines(unconditional, target, item, writeTimestamp))
-      accepted = await sendTo(index, accepted, lines)
-    }
-    const liveLines =
-      others.length === 0
-        ? chunk
-        : accepted.map((item) => actionLines(states, target, item, writeTimestamp))
-    const written = new Set(await sendTo(live, accepted, liveLines))
+    const isComplete = await sendToOthers(others, target, sent, writeTimestamp)
+    const written = new Set(isComplete ? await sendTo(live, sent, chunk) : [])
     const accountId = [...written].findLast(({ source }) => source)?.address.routing
     if (accountId !== undefined) lastWrite = { accountId, writeTimestamp }
     return {
@@ -119,6 +111,25 @@ export function createBulkSender(options: BulkOptions): BulkSender {
       remaining: items.slice(sent.length),
       rejected: sent.filter((item) => !written.has(item)),
     }
+  }
+
+  /**
+   * Whether every item is in every other target. Otherwise all of them are sent again: a shard with a
+   * full queue rejects its part alone, and a bulk without that part must not reach the live index.
+   * See `fence.md`.
+   */
+  async function sendToOthers(
+    others: readonly string[],
+    target: BulkTarget,
+    items: readonly BulkItem[],
+    writeTimestamp: number,
+  ): Promise<boolean> {
+    for (const index of others) {
+      const lines = items.map((item) => actionLines(unconditional, target, item, writeTimestamp))
+      const accepted = await sendTo(index, items, lines)
+      if (accepted.length < items.length) return false
+    }
+    return true
   }
 
   /**

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, read, write } from '../client/client.ts'
 import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
+import { refreshIndices } from '../client/shards.ts'
 import { concreteIndex, type IndexNames } from '../index-names.ts'
 import { hasFilterKeys, readFilterableIndices } from './filterable-alias.ts'
 import type { LeaseRecord } from './lease-document.ts'
@@ -43,7 +44,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
         do await pause(POLL_MS)
         while (await hasOlderBulks(epoch))
       }
-      await refresh(targets)
+      await refreshIndices(client, deadlineMs, targets)
       const live = await readLiveIndices()
       for (const index of targets.filter((target) => live.length === 1 && target !== live[0])) {
         const alias = names.writeAlias(index, epoch)
@@ -55,20 +56,10 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
           alias,
           onDelay,
         })
-        await refresh([index])
+        await refreshIndices(client, deadlineMs, [index])
       }
       await makeFirstTargetLive(epoch, targets, live)
     },
-  }
-
-  async function refresh(indices: readonly string[]): Promise<void> {
-    const { _shards } = await read(deadlineMs, (options) =>
-      client.indices.refresh({ index: [...indices] }, options),
-    )
-    if (_shards?.failed !== 0)
-      throw new Unavailable(
-        'the refresh failed on a shard copy: written documents may not be searchable',
-      )
   }
 
   async function readLiveIndices(): Promise<string[]> {

@@ -1,5 +1,5 @@
-import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, read } from '../client/client.ts'
+import { countDocuments } from '../client/shards.ts'
 import type { IndexNames } from '../index-names.ts'
 import { TOMBSTONES } from '../tombstone.ts'
 
@@ -35,8 +35,6 @@ export async function hasFilterKeys(
   { client, deadlineMs }: FilterableAliasOptions,
   index: string,
 ): Promise<boolean> {
-  const request = { index, body: { query: LACKS_FILTER_KEYS } as object, terminate_after: 1 }
-  const { count, _shards } = await read(deadlineMs, (call) => client.count(request, call))
-  if (_shards?.failed === 0) return count === 0
-  throw new Unavailable(`the documents of ${index} could not be counted on a shard copy`)
+  const first = { query: LACKS_FILTER_KEYS, terminate_after: 1 }
+  return (await countDocuments(client, deadlineMs, index, first)) === 0
 }

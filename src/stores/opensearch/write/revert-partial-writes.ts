@@ -13,6 +13,7 @@ import {
   scanDocuments,
   searchPrimary,
 } from '../client/scan.ts'
+import { readShardCount } from '../client/shards.ts'
 import { parseStoredDocument, serializeDocument } from '../order-document.ts'
 import { REMOVED_FIELD, renderTombstone } from '../tombstone.ts'
 import { sendBulk } from './bulk-request.ts'
@@ -52,10 +53,23 @@ export async function revertPartialWrites(options: RevertOptions): Promise<void>
 
 const WITHOUT_SOURCE = { _source: false }
 
-/** Tombstones from this write timestamp on. `scanDocuments` omits them: they lack its sort keys. */
+/**
+ * Tombstones from this write timestamp on. `scanDocuments` omits them: they lack its sort keys. Each
+ * shard is scanned by itself, because a sequence number is unique within a shard only.
+ */
 async function* scanTombstones(
   options: RevertOptions,
   newest: number,
+): AsyncGenerator<readonly ScannedHit[]> {
+  const { client, deadlineMs, index } = options
+  const shards = await readShardCount(client, deadlineMs, index)
+  for (let shard = 0; shard < shards; shard++) yield* scanShard(options, newest, shard)
+}
+
+async function* scanShard(
+  options: RevertOptions,
+  newest: number,
+  shard: number,
 ): AsyncGenerator<readonly ScannedHit[]> {
   const body = {
     ...WITHOUT_SOURCE,
@@ -65,7 +79,7 @@ async function* scanTombstones(
   }
   for (let after: unknown; ; ) {
     const next = after === undefined ? {} : { search_after: after }
-    const page = await searchPrimary(options, { ...body, ...next })
+    const page = await searchPrimary(options, { ...body, ...next }, shard)
     if (page.length > 0) yield page
     if (page.length < PAGE_SIZE) return
     after = page.at(-1)?.sort

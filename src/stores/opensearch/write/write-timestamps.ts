@@ -1,5 +1,6 @@
 import { type OpenSearch, read } from '../client/client.ts'
-import { completeRawHits, type SearchResponse } from '../client/search-response.ts'
+import { completeHitsOfAllShards, type SearchResponse } from '../client/search-response.ts'
+import { refreshIndices } from '../client/shards.ts'
 import type { IndexNames } from '../index-names.ts'
 import { NO_TOMBSTONES, REMOVED_FIELD } from '../tombstone.ts'
 
@@ -34,7 +35,7 @@ export async function readMaxWriteTimestamp(
   names: IndexNames,
   deadlineMs: number,
 ): Promise<number> {
-  await read(deadlineMs, (call) => client.indices.refresh({ index: names.orders }, call))
+  await refreshIndices(client, deadlineMs, [names.orders])
   const aggs = { newest: NEWEST_WRITTEN, removed: NEWEST_REMOVED }
   const { aggregations } = await search(client, names, deadlineMs, { aggs })
   const { newest, removed } = aggregations ?? {}
@@ -56,6 +57,6 @@ async function search(
   const response = (await read(deadlineMs, (call) =>
     client.search(request, call),
   )) as NewestResponse
-  completeRawHits(response)
+  completeHitsOfAllShards(response)
   return response
 }

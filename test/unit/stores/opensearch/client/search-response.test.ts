@@ -3,6 +3,7 @@ import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import { NULL_UPDATED_KEY } from '../../../../../src/orders/order-store.ts'
 import {
   completeHits,
+  completeHitsOfAllShards,
   positionOf,
 } from '../../../../../src/stores/opensearch/client/search-response.ts'
 
@@ -88,6 +89,14 @@ describe('the validation of a search response', () => {
   it('a response with other shards is rejected with their counts', () => {
     const several = answer({ _shards: { ...SHARD, total: 2, successful: 2 } })
     expect(() => completeHits(several)).toThrow('{"total":2,"successful":2,"failed":0}')
+  })
+
+  it('a search over all shards needs each of them', () => {
+    const all = answer({ _shards: { ...SHARD, total: 3, successful: 3 } })
+    expect(completeHitsOfAllShards(all)).toHaveLength(2)
+    // OpenSearch does not count a shard without an active copy as failed.
+    const without = answer({ _shards: { ...SHARD, total: 3, successful: 2 } })
+    expect(() => completeHitsOfAllShards(without)).toThrow('"successful":2')
   })
 
   it('the error of an invalid response reveals nothing of its documents', () => {

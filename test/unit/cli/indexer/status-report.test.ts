@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import {
+  indexStatus,
+  MAX_ADVISED_SHARD_BYTES,
+  statusLines,
+} from '../../../../src/cli/indexer/status-report.ts'
+
+/** The status of one index whose shards have these sizes. */
+const statusOf = (...sizes: (number | null)[]) => {
+  const shards = sizes.map((bytes, shard) => ({ shard, documents: 10, bytes }))
+  const index = { name: 'orders-v1', read: true, fed: true, documents: 20, bytes: 5, shards }
+  return indexStatus(
+    {
+      documents: 20,
+      orders: 20,
+      newestWrittenKey: null,
+      indices: [index],
+      missingFilters: [],
+      writer: null,
+      writeTimestamps: { lastWriteTimestamp: null, clockMs: 0 },
+    },
+    null,
+  )
+}
+
+const oversized = (lines: readonly string[]) =>
+  lines.find((line) => line.startsWith('oversized shards:'))
+
+describe('the shards in the status', () => {
+  it('a shard above the advised size is named with the next step', () => {
+    const status = statusOf(MAX_ADVISED_SHARD_BYTES, MAX_ADVISED_SHARD_BYTES + 1)
+    expect(status.indices[0]?.shards.map((shard) => shard.oversized)).toEqual([false, true])
+    expect(oversized(statusLines(status))).toMatch(
+      /1 of orders-v1: more than 50 GB\. Run "index reindex --shards N" with N above 2$/,
+    )
+  })
+
+  it.each([[[1_000_000, MAX_ADVISED_SHARD_BYTES]], [[null]], [[]]])(
+    'shards of at most the advised size, or of unknown size, need no step: %j',
+    (sizes) => {
+      expect(oversized(statusLines(statusOf(...sizes)))).toBeUndefined()
+    },
+  )
+
+  it('the only shard of an index has no line of its own', () => {
+    const shardLines = (lines: readonly string[]) => lines.filter((line) => /^shard \d/.test(line))
+    expect(shardLines(statusLines(statusOf(1_000_000)))).toEqual([])
+    expect(shardLines(statusLines(statusOf(1_000_000, 2_000_000)))).toEqual([
+      expect.stringMatching(/^shard 0: +10 documents, 1\.0 MB$/),
+      expect.stringMatching(/^shard 1: +10 documents, 2\.0 MB$/),
+    ])
+  })
+})

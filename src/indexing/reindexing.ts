@@ -8,10 +8,17 @@ export interface ReindexEvents {
   signal?: AbortSignal
 }
 
+export interface ReindexOptions extends ReindexEvents {
+  /** Primary shards of the new index, and of the version records; those of the live index if absent. */
+  shards?: number
+}
+
 export interface ReindexSummary {
   /** The index that is read now, and the previous one. */
   live: string
   previous: string
+  /** Primary shards of the new index. */
+  shards: number
   /** Documents of the new index. */
   documents: number
   copied: number
@@ -31,7 +38,7 @@ export interface ReindexOutcome {
  */
 export interface Reindexing {
   /** @throws Error when an earlier reindex was neither finished nor rolled back */
-  build(events?: ReindexEvents): Promise<ReindexSummary>
+  build(options?: ReindexOptions): Promise<ReindexSummary>
   /**
    * Ends the dual writes and removes the old index.
    * @throws Error during a rebuild, or when a document of the new index is damaged

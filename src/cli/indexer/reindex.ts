@@ -1,4 +1,5 @@
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { MAX_SHARDS } from '../../config/config.ts'
 import type { Reindexing, ReindexSummary } from '../../indexing/reindexing.ts'
 import { type Clock, monotonicClock } from '../../lib/clock.ts'
 import { createStatusLine, type Screen } from '../../lib/status-line.ts'
@@ -8,6 +9,7 @@ import { abortOnSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
 
 interface ReindexOptions {
+  shards?: number
   finish?: boolean
   rollback?: boolean
   json?: boolean
@@ -15,6 +17,12 @@ interface ReindexOptions {
 
 const NOT_NEEDED =
   'the embedded store needs no reindex: it migrates its tables at start. Set OPENSEARCH_URL to reindex OpenSearch'
+
+function shardCount(text: string): number {
+  const number = Number(text)
+  if (/^\d+$/.test(text) && number >= 1 && number <= MAX_SHARDS) return number
+  throw new InvalidArgumentError(`Expected an integer from 1 to ${MAX_SHARDS}.`)
+}
 
 /** `index reindex`. */
 export function addReindex(
@@ -27,6 +35,11 @@ export function addReindex(
     .description('rebuild the index without downtime')
     .addOption(new Option('--finish', 'remove the previous index').conflicts('rollback'))
     .option('--rollback', 'switch reads back to the previous index and remove the new one')
+    .addOption(
+      new Option('--shards <number>', 'primary shards of the new index; default: as many as now')
+        .argParser(shardCount)
+        .conflicts(['finish', 'rollback']),
+    )
     .option('--json', 'print the summary as JSON')
     .action(async (options: ReindexOptions) =>
       withServices(
@@ -42,7 +55,7 @@ export function addReindex(
 
 async function runReindex(
   reindexing: Reindexing,
-  { finish, rollback, json }: ReindexOptions,
+  { finish, rollback, shards, json }: ReindexOptions,
   context: CommandContext,
 ) {
   const { stdout, stderr } = context
@@ -58,7 +71,12 @@ async function runReindex(
       return
     }
     const { update: onProgress, printLine: onDelay } = progress
-    const summary = await reindexing.build({ onProgress, onDelay, signal })
+    const summary = await reindexing.build({
+      onProgress,
+      onDelay,
+      signal,
+      ...(shards !== undefined && { shards }),
+    })
     progress.end()
     if (json) printJson(summary, context)
     else stdout.write(`${summaryText(summary)}\n`)
@@ -72,9 +90,10 @@ async function runReindex(
   }
 }
 
-function summaryText({ live, previous, documents, copied, removed }: ReindexSummary): string {
+function summaryText(summary: ReindexSummary): string {
+  const { live, previous, shards, documents, copied, removed } = summary
   return [
-    `${live} is read now: ${documents} documents, copied: ${copied}, removed: ${removed}`,
+    `${live} is read now: ${documents} documents, shards: ${shards}, copied: ${copied}, removed: ${removed}`,
     `${previous} still receives writes: "index reindex --finish" removes it, "--rollback" switches back to it`,
   ].join('\n')
 }

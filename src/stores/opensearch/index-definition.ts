@@ -120,10 +120,13 @@ export function withShards<D extends { settings?: object }>(definition: D, shard
   return { ...definition, settings: { ...definition.settings, number_of_shards: shards } }
 }
 
+/** The definition of an index of version records. */
+export const versionRecordsDefinition = (shards: number) => withShards(byIdDefinition, shards)
+
 /** The indices of version records, event records and the lease, by alias. */
 export function recordDefinitions(names: IndexNames, shards = 1): Definitions<object> {
   return [
-    [names.versionRecords, withShards(byIdDefinition, shards)],
+    [names.versionRecords, versionRecordsDefinition(shards)],
     [names.eventRecords, eventRecordsDefinition],
     [names.writer, byIdDefinition],
   ]

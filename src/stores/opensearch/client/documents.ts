@@ -65,6 +65,7 @@ export function parseGetResponse(
 export interface MgetRequest {
   index: string
   docs: readonly { _id: string; routing?: string }[]
+  preference?: '_primary'
   /** The fields to return; all when absent, none when false. */
   _source?: string[] | false
 }

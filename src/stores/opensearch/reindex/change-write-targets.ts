@@ -7,13 +7,18 @@ import { isSameTargets, type LeaseRecord } from '../write/lease-document.ts'
 
 export interface ChangeWriteTargetsOptions extends Omit<LeaseOptions, 'onTargetsChanged'> {
   fence: Fence
+  versionRecordIndex(): Promise<string>
   maxWriteTimestamp(): Promise<number>
   /** Receives the reason of a delay. */
   onDelay(reason: string): void
   signal?: AbortSignal | undefined
 }
 
-export type WriteTargets = readonly [read: string, ...others: string[]]
+/** Of both lists, the first index is read. */
+export interface WriteTargets {
+  orders: readonly [read: string, ...others: string[]]
+  versionRecords: readonly string[]
+}
 
 const POLL_MS = 50
 /** A writer reads its lease document more often. */
@@ -32,11 +37,11 @@ export async function changeWriteTargets(
   const { document, signal } = options
   for (;;) {
     const state = await document.read()
-    const targets = state?.record.targets ?? from
-    if (state !== null && isSameTargets(targets, to)) break
-    if (!isSameTargets(targets, from)) throw new Error(CHANGED_MEANWHILE)
+    if (state !== null && isRequested(state.record, to)) break
+    if (state !== null && !isRequested(state.record, from)) throw new Error(CHANGED_MEANWHILE)
+    const requested = { targets: to.orders, version_records: to.versionRecords }
     if (state === null) await becomeWriterBriefly(options, from, signal)
-    else if (await document.replace(state, { ...state.record, targets: to })) break
+    else if (await document.replace(state, { ...state.record, ...requested })) break
   }
   await waitUntilApplied(options, to)
 }
@@ -63,12 +68,11 @@ async function waitUntilApplied(
     for (;;) {
       const record = (await document.read())?.record
       if (record !== undefined && isApplied(record, targets)) return
-      if (record !== undefined && !isSameTargets(record.targets, targets))
-        throw new Error(CHANGED_MEANWHILE)
+      if (record !== undefined && !isRequested(record, targets)) throw new Error(CHANGED_MEANWHILE)
       if (failure !== undefined) throw failure
       if (!isLogged && monotonicClock() - startedAt > LOG_AFTER_MS) {
         options.onDelay(
-          `waiting for the writer (${record?.holder}) to write to ${targets.join(', ')}`,
+          `waiting for the writer (${record?.holder}) to write to ${[...targets.orders, ...targets.versionRecords].join(', ')}`,
         )
         isLogged = true
       }
@@ -80,14 +84,26 @@ async function waitUntilApplied(
   }
 }
 
+/** A record of an earlier release names no index of version records. */
+function isRequested(record: LeaseRecord, { orders, versionRecords }: WriteTargets): boolean {
+  const records = record.version_records ?? versionRecords
+  return isSameTargets(record.targets, orders) && isSameTargets(records, versionRecords)
+}
+
+/** A writer of an earlier release never confirms a second index of version records. */
 function isApplied(record: LeaseRecord, targets: WriteTargets): boolean {
-  return isSameTargets(record.targets, targets) && isSameTargets(record.fed, targets)
+  const { orders, versionRecords } = targets
+  return (
+    isRequested(record, targets) &&
+    isSameTargets(record.fed, orders) &&
+    (versionRecords.length === 1 || isSameTargets(record.fed_version_records ?? [], versionRecords))
+  )
 }
 
 /** Logs no delay, because an active writer may apply the targets first. */
 async function becomeWriterBriefly(
   options: ChangeWriteTargetsOptions,
-  [firstTarget]: WriteTargets,
+  { orders: [firstTarget] }: WriteTargets,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const silent = { firstTarget, purpose: 'reindex' as const, onDelay() {}, signal }

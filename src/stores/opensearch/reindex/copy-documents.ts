@@ -100,7 +100,12 @@ async function* scanVersions(
   for await (const page of pages) yield page.map(toVersionedDocument)
 }
 
-function toVersionedDocument({ _id, _routing, fields }: ScannedHit): VersionedDocument {
+/**
+ * Routes by the account, as every read does. A document with other routing is readable in an index of
+ * one shard only, and its copy becomes readable in any.
+ */
+function toVersionedDocument({ _id, sort, fields }: ScannedHit): VersionedDocument {
+  const _routing = sort?.[0]
   const writtenKey = fields?.['written_key']?.[0]
   if (typeof _routing === 'string' && typeof writtenKey === 'number') {
     return { _id, _routing, writtenKey }

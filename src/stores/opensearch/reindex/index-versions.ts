@@ -1,6 +1,7 @@
 import { type OpenSearch, read, write } from '../client/client.ts'
 import { isIndexExistsError } from '../client/errors.ts'
-import { countDocuments, refreshIndices } from '../client/shards.ts'
+import { countDocuments, readShardCount, refreshIndices } from '../client/shards.ts'
+import { versionRecordsDefinition, withShards } from '../index-definition.ts'
 import { concreteIndex, type IndexNames, indexVersion } from '../index-names.ts'
 import { NO_TOMBSTONES } from '../tombstone.ts'
 
@@ -14,11 +15,15 @@ export interface IndexVersionsOptions {
 /** The versions of the orders index and their aliases. */
 export interface IndexVersions {
   /** Creates an empty index with the current template. @throws Error when it exists */
-  create(index: string): Promise<void>
+  create(index: string, shards: number): Promise<void>
+  /** Creates an empty index of version records. @throws Error when it exists */
+  createVersionRecords(index: string, shards: number): Promise<void>
+  /** The number of primary shards. */
+  shards(index: string): Promise<number>
   hasCopyAlias(index: string): Promise<boolean>
   /** From here on OpenSearch rejects a late copy. */
   removeCopyAlias(index: string): Promise<void>
-  /** The versions above this one. */
+  /** The versions above this one, of the orders index or of the version records. */
   newerThan(index: string): Promise<readonly string[]>
   /** The index behind the read alias. */
   liveIndex(): Promise<string>
@@ -40,19 +45,23 @@ export function createIndexVersions({
   names,
   deadlineMs,
 }: IndexVersionsOptions): IndexVersions {
+  async function create(index: string, definition: object): Promise<void> {
+    const body = { ...definition, aliases: { [names.copyAlias(index)]: {} } }
+    try {
+      await write(deadlineMs, (call) => client.indices.create({ index, body }, call))
+    } catch (error) {
+      if (!isIndexExistsError(error)) throw error
+      throw new Error(
+        `${index} exists and no writer writes to it: another reindex is starting, or one was interrupted. Check "index status"; "index reindex --rollback" removes it`,
+        { cause: error },
+      )
+    }
+  }
+
   return {
-    async create(index) {
-      const body = { aliases: { [names.copyAlias(index)]: {} } }
-      try {
-        await write(deadlineMs, (call) => client.indices.create({ index, body }, call))
-      } catch (error) {
-        if (!isIndexExistsError(error)) throw error
-        throw new Error(
-          `${index} exists and no writer writes to it: another reindex is starting, or one was interrupted. Check "index status"; "index reindex --rollback" removes it`,
-          { cause: error },
-        )
-      }
-    },
+    create: (index, shards) => create(index, withShards({}, shards)),
+    createVersionRecords: (index, shards) => create(index, versionRecordsDefinition(shards)),
+    shards: (index) => readShardCount(client, deadlineMs, index),
 
     hasCopyAlias(index) {
       return read(deadlineMs, (call) =>
@@ -68,11 +77,13 @@ export function createIndexVersions({
     },
 
     async newerThan(index) {
+      const alias = names.isVersion(index) ? names.orders : names.versionRecords
       const indices = await read(deadlineMs, (call) =>
-        client.indices.get({ index: concreteIndex(names.orders, '*') }, call),
+        client.indices.get({ index: concreteIndex(alias, '*') }, call),
       )
       return Object.keys(indices).filter((other) => {
-        return names.isVersion(other) && indexVersion(other) > indexVersion(index)
+        const version = indexVersion(other)
+        return other === concreteIndex(alias, version) && version > indexVersion(index)
       })
     },
 

@@ -4,12 +4,14 @@ import { REPAIR_HINT } from '../check/damaged-documents.ts'
 import type { EnsureIndices } from '../ensure-indices.ts'
 import { concreteIndex, indexVersion } from '../index-names.ts'
 import { readPresence } from '../index-presence.ts'
+import { readVersionRecordIndex } from '../version-record-index.ts'
 import { createFence } from '../write/fence.ts'
 import { leaseDocument } from '../write/lease-document.ts'
 import { createStoreClock } from '../write/store-clock.ts'
 import { readMaxWriteTimestamp } from '../write/write-timestamps.ts'
 import { backfill, verifyChecksums } from './backfill.ts'
 import { changeWriteTargets, type WriteTargets } from './change-write-targets.ts'
+import { copyVersionRecords } from './copy-version-records.ts'
 import { createIndexVersions, type IndexVersionsOptions } from './index-versions.ts'
 
 export interface ReindexingOptions extends IndexVersionsOptions {
@@ -25,10 +27,13 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
   const document = leaseDocument(client, names, deadlineMs)
   const versions = createIndexVersions(options)
 
+  const versionRecordIndex = () => readVersionRecordIndex(client, names, deadlineMs)
+
   async function readWriteTargets(): Promise<WriteTargets> {
-    const [live = concreteIndex(names.orders, 1), ...others] =
-      (await document.read())?.record.targets ?? []
-    return [live, ...others]
+    const record = (await document.read())?.record
+    const [live = concreteIndex(names.orders, 1), ...others] = record?.targets ?? []
+    const versionRecords = record?.version_records ?? [await versionRecordIndex()]
+    return { orders: [live, ...others], versionRecords }
   }
 
   function setWriteTargets(
@@ -46,6 +51,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       clock,
       storeClock,
       maxWriteTimestamp,
+      versionRecordIndex,
       onDelay,
       signal,
     }
@@ -53,17 +59,17 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
   }
 
   return {
-    async build(events = {}) {
+    async build({ shards, ...events } = {}) {
       const { onProgress = () => {}, onDelay = () => {}, signal } = events
       await ensureIndices.existingOrders()
       const before = await readWriteTargets()
-      const [previous, building] = before
+      const [previous, building] = before.orders
       if (building !== undefined && indexVersion(building) < indexVersion(previous)) {
         if (await versions.hasCopyAlias(previous)) {
           return {
             copied: 0,
             removed: 0,
-            ...(await completeSwitch(before, [previous, building], events)),
+            ...(await completeSwitch(before, before, events)),
           }
         }
         throw new Error(
@@ -71,28 +77,43 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
         )
       }
       const live = building ?? concreteIndex(names.orders, indexVersion(previous) + 1)
-      if (building === undefined) await versions.create(live)
+      const dual =
+        building === undefined
+          ? await createTargets(before, live, shards ?? (await versions.shards(previous)))
+          : before
+      if (building !== undefined) await checkShards(building, shards)
       // Also after an earlier attempt, whose request the writer may not have applied yet.
-      await setWriteTargets(before, [previous, live], events)
-      const totals = await backfill({
+      await setWriteTargets(before, dual, events)
+      const copy = {
         client,
         deadlineMs,
+        onDelay,
+        signal,
+        assertRetryable: () => checkIsWriteTarget(live),
+      }
+      const totals = await backfill({
+        ...copy,
         versions,
         from: previous,
         to: live,
         alias: names.copyAlias(live),
         onProgress,
-        onDelay,
-        signal,
-        assertRetryable: () => checkIsWriteTarget(live),
       })
-      return { ...totals, ...(await completeSwitch([previous, live], [live, previous], events)) }
+      const [from = '', to] = dual.versionRecords
+      if (to !== undefined)
+        await copyVersionRecords({ ...copy, from, to, alias: names.copyAlias(to) })
+      const reversed: WriteTargets = {
+        orders: [live, previous],
+        versionRecords: dual.versionRecords.toReversed(),
+      }
+      return { ...totals, ...(await completeSwitch(dual, reversed, events)) }
     },
 
     async finish(events = {}) {
       await ensureIndices.existingOrders()
       const before = await readWriteTargets()
-      const [live, old] = before
+      const [live, old] = before.orders
+      const [records = '', ...oldRecords] = before.versionRecords
       if (old === undefined) return { live, removed: [] }
       if (indexVersion(old) > indexVersion(live)) {
         throw new Error(
@@ -110,41 +131,74 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
         signal: events.signal,
         async assertRetryable() {},
       })
-      await versions.removeCopyAlias(live) // Of a switch that was interrupted.
-      await setWriteTargets(before, [live], events)
-      return { live, removed: await remove(live, [old]) }
+      await removeCopyAliases(before) // Of a switch that was interrupted.
+      await setWriteTargets(before, { orders: [live], versionRecords: [records] }, events)
+      return { live, removed: await remove(live, [old, ...oldRecords]) }
     },
 
     async rollBack(events = {}) {
       await restoreOlderIndex()
       await ensureIndices.existingOrders()
       const before = await readWriteTargets()
-      const [live, other] = before
+      const [live, other] = before.orders
+      const [records = '', otherRecords] = before.versionRecords
       if (other === undefined) {
         // From an attempt that ended before the dual write.
-        const left = await versions.newerThan(live)
+        const newer = await Promise.all([live, records].map(versions.newerThan))
+        const left = newer.flat()
         if (left.length > 0) return { live, removed: await remove(live, left) }
         throw new Error(`${live} is the only index: there is nothing to roll back`)
       }
       const [restored, dropped] =
         indexVersion(other) < indexVersion(live) ? [other, live] : [live, other]
       if (restored === other) await checkExists(restored, live)
-      await setWriteTargets(before, [restored], events)
-      return { live: restored, removed: await remove(restored, [dropped]) }
+      // Both lists have the same order.
+      const restoredRecords = restored === other ? (otherRecords ?? records) : records
+      const droppedRecords = before.versionRecords.filter((index) => index !== restoredRecords)
+      const after: WriteTargets = { orders: [restored], versionRecords: [restoredRecords] }
+      await setWriteTargets(before, after, events)
+      return { live: restored, removed: await remove(restored, [dropped, ...droppedRecords]) }
     },
   }
 
   /** Ends with the removal of the alias for copies: while it exists, a repetition continues here. */
-  async function completeSwitch(
-    from: WriteTargets,
-    to: readonly [live: string, previous: string],
-    events: ReindexEvents,
-  ) {
+  async function completeSwitch(from: WriteTargets, to: WriteTargets, events: ReindexEvents) {
     await setWriteTargets(from, to, events)
-    const [live, previous] = to
+    const [live, previous = ''] = to.orders
     const documents = await versions.count(live)
+    const shards = await versions.shards(live)
+    await removeCopyAliases(to)
+    return { live, previous, shards, documents }
+  }
+
+  /** Ends with the alias of the orders, whose absence marks a complete switch. */
+  async function removeCopyAliases({ orders: [live], versionRecords }: WriteTargets) {
+    const [records = '', ...others] = versionRecords
+    if (others.length > 0) await versions.removeCopyAlias(records)
     await versions.removeCopyAlias(live)
-    return { live, previous, documents }
+  }
+
+  /** Creates the new index, and one of version records if their number of shards differs. */
+  async function createTargets(
+    { orders: [previous], versionRecords: [records = ''] }: WriteTargets,
+    live: string,
+    shards: number,
+  ): Promise<WriteTargets> {
+    await versions.create(live, shards)
+    const orders = [previous, live] as const
+    if ((await versions.shards(records)) === shards) return { orders, versionRecords: [records] }
+    const newRecords = concreteIndex(names.versionRecords, indexVersion(records) + 1)
+    await versions.createVersionRecords(newRecords, shards)
+    return { orders, versionRecords: [records, newRecords] }
+  }
+
+  /** An interrupted reindex continues with the index that it created. */
+  async function checkShards(building: string, requested: number | undefined): Promise<void> {
+    const shards = await versions.shards(building)
+    if (requested === undefined || requested === shards) return
+    throw new Error(
+      `the reindex to ${building} with --shards ${shards} is incomplete: "index reindex" continues it, "--rollback" removes ${building}`,
+    )
   }
 
   /**
@@ -153,7 +207,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
   async function restoreOlderIndex(): Promise<void> {
     const { kind, versions: existing } = await readPresence(options)
     if (kind !== 'lost' || existing.length === 0) return
-    const [lost, older] = await readWriteTargets()
+    const [lost, older] = (await readWriteTargets()).orders
     const isWriteTarget = older !== undefined && indexVersion(older) < indexVersion(lost)
     if (isWriteTarget && existing.includes(older) && !existing.includes(lost))
       await versions.restoreLiveAlias(older)
@@ -171,14 +225,15 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
   }
 
   async function checkIsWriteTarget(index: string): Promise<void> {
-    const writeTargets: readonly string[] = await readWriteTargets()
+    const writeTargets: readonly string[] = (await readWriteTargets()).orders
     if (writeTargets.includes(index)) return
     throw new Error(`${index} is no longer a write target: another "index reindex" rolled it back`)
   }
 
   /** Removes indices that are neither live nor write targets. */
   async function remove(live: string, others: readonly string[]): Promise<readonly string[]> {
-    const needed: readonly string[] = [await versions.liveIndex(), ...(await readWriteTargets())]
+    const { orders, versionRecords } = await readWriteTargets()
+    const needed = [await versions.liveIndex(), ...orders, ...versionRecords]
     if (needed[0] !== live || others.some((index) => needed.includes(index))) {
       throw new Error(`${needed.join(', ')} are still in use: nothing was removed; try again`)
     }

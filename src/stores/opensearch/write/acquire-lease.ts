@@ -12,6 +12,8 @@ export interface AcquireOptions extends LeaseOptions {
   /** The write target of the very first writer. */
   firstTarget: string
   purpose: WriterPurpose
+  /** The index of version records; used when the lease document names none. */
+  versionRecordIndex?(): Promise<string>
   /**
    * The greatest write timestamp in the index, epoch milliseconds; used without a lease document.
    */
@@ -45,11 +47,21 @@ export async function acquireLease(options: AcquireOptions): Promise<Lease> {
       lease_ms: leaseMs,
       stamp_ceiling: earlierCeiling,
       targets: last?.record.targets ?? [firstTarget],
+      ...(await versionRecordTargets(last, options)),
       fed: [],
       stamped_live: last?.record.stamped_live ?? false,
     })
     if (acquired !== null) return startLease(acquired, earlierCeiling, options)
   }
+}
+
+async function versionRecordTargets(
+  last: LeaseState | null,
+  { versionRecordIndex }: AcquireOptions,
+): Promise<Pick<LeaseState['record'], 'version_records'>> {
+  const requested = last?.record.version_records
+  if (requested !== undefined) return { version_records: requested }
+  return versionRecordIndex === undefined ? {} : { version_records: [await versionRecordIndex()] }
 }
 
 async function waitUntilFree(options: AcquireOptions): Promise<LeaseState | null> {

@@ -2,6 +2,7 @@ import { DocumentRejectedError, type LastWrite } from '../../../indexing/writer/
 import { createRetryBudget } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { OpenSearch } from '../client/client.ts'
+import { readDocuments } from '../client/documents.ts'
 import { concreteIndex, type IndexNames } from '../index-names.ts'
 import { firstChunk, sendBulk } from './bulk-request.ts'
 import { type BulkItemResult, describeResult, outcomeOf } from './bulk-response.ts'
@@ -48,6 +49,8 @@ const NO_WRITE_TIMESTAMP = 0
 const RETRY_DEADLINE_MS = 60_000
 /** A full queue drains before this failure in a row. */
 const LOGGED_FAILURE = 5
+/** A reindex copies a record once, so a second conflict is rare. */
+const MAX_RECORD_ATTEMPTS = 5
 const QUEUE_FULL = 'the write queue of OpenSearch is full'
 
 /**
@@ -56,10 +59,10 @@ const QUEUE_FULL = 'the write queue of OpenSearch is full'
  */
 export function createBulkSender(options: BulkOptions): BulkSender {
   const { client, names, lease, deadlineMs, onDelay, signal } = options
-  /** The only index of a target whose records have no write timestamp. */
-  const recordIndex = {
-    eventRecords: concreteIndex(names.eventRecords, 1),
-    versionRecords: concreteIndex(names.versionRecords, 1),
+  const eventRecordIndex = concreteIndex(names.eventRecords, 1)
+  const versionRecordTargets = () => {
+    const targets = lease.versionRecordTargets()
+    return targets.length > 0 ? targets : [concreteIndex(names.versionRecords, 1)]
   }
   /**
    * For the other write targets, with unknown document states: only the write timestamp decides.
@@ -81,7 +84,10 @@ export function createBulkSender(options: BulkOptions): BulkSender {
         },
       })
       for (let pending = items; pending.length > 0; ) {
-        const { sent, remaining, rejected } = await sendChunk(target, pending, states)
+        const { sent, remaining, rejected } =
+          target === 'versionRecords'
+            ? await sendVersionRecords(pending, states)
+            : await sendChunk(target, pending, states)
         pending = [...rejected, ...remaining]
         if (rejected.length < sent) budget.resetBackoff()
         if (rejected.length > 0) await budget.backOff(new Unavailable(QUEUE_FULL))
@@ -91,14 +97,13 @@ export function createBulkSender(options: BulkOptions): BulkSender {
 
   /** Sends the items that fit into one request to every write target. */
   async function sendChunk(
-    target: BulkTarget,
+    target: 'orders' | 'eventRecords',
     items: readonly BulkItem[],
     states: OptimisticConcurrency,
   ) {
     const writeTimestamp =
       target === 'orders' ? await lease.nextWriteTimestamp() : NO_WRITE_TIMESTAMP
-    const [live = '', ...others] =
-      target === 'orders' ? lease.writeTargets() : [recordIndex[target]]
+    const [live = '', ...others] = target === 'orders' ? lease.writeTargets() : [eventRecordIndex]
     const chunk = firstChunk(items, (item) => actionLines(states, target, item, writeTimestamp))
     const sent = items.slice(0, chunk.length)
     // The live index is last: after a crash, the others still hold all its documents (reindex.md).
@@ -111,6 +116,61 @@ export function createBulkSender(options: BulkOptions): BulkSender {
       remaining: items.slice(sent.length),
       rejected: sent.filter((item) => !written.has(item)),
     }
+  }
+
+  /**
+   * Sends the version records that fit into one request to every index of them, the one that is read
+   * last. See `reindex.md`.
+   */
+  async function sendVersionRecords(items: readonly BulkItem[], states: OptimisticConcurrency) {
+    const chunk = firstChunk(items, (item) => actionLines(states, 'versionRecords', item, 0))
+    const sent = items.slice(0, chunk.length)
+    const rejectedAll = { sent: sent.length, remaining: items.slice(sent.length), rejected: sent }
+    const [live = '', ...others] = versionRecordTargets()
+    for (const index of others) if (!(await replaceRecords(index, sent))) return rejectedAll
+    let rejected: readonly BulkItem[] = []
+    if (others.length === 0) {
+      const written = new Set(await sendTo(live, sent, chunk))
+      rejected = sent.filter((item) => !written.has(item))
+    } else if (!(await replaceRecords(live, sent))) return rejectedAll
+    // A fence may have added an index during the request.
+    for (const done = new Set([live, ...others]); ; ) {
+      const index = versionRecordTargets().find((target) => !done.has(target))
+      if (index === undefined) break
+      if (!(await replaceRecords(index, sent))) return rejectedAll
+      done.add(index)
+    }
+    return { ...rejectedAll, rejected }
+  }
+
+  /**
+   * Writes records to an index that the transaction did not read: each replaces the state that is
+   * there now. Only a copy of a reindex changes it meanwhile. Returns `false` for a full queue.
+   * @throws like {@link checkAccepted}
+   */
+  async function replaceRecords(index: string, items: readonly BulkItem[]): Promise<boolean> {
+    let pending = items
+    for (let attempt = 1; pending.length > 0; attempt++) {
+      const states = createOptimisticConcurrency()
+      const docs = pending.map(({ address }) => address)
+      const request = { index, docs, _source: false as const, preference: '_primary' as const }
+      for (const found of await readDocuments(client, deadlineMs, request)) {
+        const { _id, _seq_no, _primary_term } = found
+        if (_seq_no === undefined || _primary_term === undefined) continue
+        const state = { if_seq_no: _seq_no, if_primary_term: _primary_term }
+        states.recordState('versionRecords', _id, state)
+      }
+      const lines = pending.map((item) => actionLines(states, 'versionRecords', item, 0))
+      const results = await sendToAlias(index, lines)
+      const isLast = attempt === MAX_RECORD_ATTEMPTS
+      pending = pending.filter((item, at) => {
+        const result = results[at]
+        if (!isLast && result !== undefined && outcomeOf(result) === 'conflict') return true
+        return !checkAccepted(item, result)
+      })
+      if (results.some((result) => outcomeOf(result) === 'overloaded')) return false
+    }
+    return true
   }
 
   /**
@@ -141,14 +201,18 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     items: readonly BulkItem[],
     lines: readonly string[],
   ): Promise<readonly BulkItem[]> {
+    const results = await sendToAlias(index, lines)
+    return items.filter((item, at) => checkAccepted(item, results[at]))
+  }
+
+  function sendToAlias(index: string, lines: readonly string[]): Promise<BulkItemResult[]> {
     const epoch = lease.epoch()
     const request = {
       alias: names.writeAlias(index, epoch),
       lines,
       opaqueId: names.opaqueId(epoch),
     }
-    const results = await sendBulk(client, deadlineMs, request)
-    return items.filter((item, at) => checkAccepted(item, results[at]))
+    return sendBulk(client, deadlineMs, request)
   }
 }
 

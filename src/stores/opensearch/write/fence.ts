@@ -4,6 +4,7 @@ import { type OpenSearch, read, write } from '../client/client.ts'
 import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
 import { refreshIndices } from '../client/shards.ts'
 import { concreteIndex, type IndexNames } from '../index-names.ts'
+import { readVersionRecordIndices } from '../version-record-index.ts'
 import { hasFilterKeys, readFilterableIndices } from './filterable-alias.ts'
 import type { LeaseRecord } from './lease-document.ts'
 import { revertPartialWrites } from './revert-partial-writes.ts'
@@ -37,8 +38,8 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
   const filterKeys = { client, names, deadlineMs }
 
   return {
-    async raise({ epoch, targets }) {
-      await swapAliases(epoch, targets)
+    async raise({ epoch, targets, version_records: versionRecords = [] }) {
+      await swapAliases(epoch, targets, versionRecords)
       if (await hasOlderBulks(epoch)) {
         onDelay('waiting for bulks of an earlier epoch to end')
         do await pause(POLL_MS)
@@ -58,7 +59,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
         })
         await refreshIndices(client, deadlineMs, [index])
       }
-      await makeFirstTargetLive(epoch, targets, live)
+      await makeFirstTargetLive(epoch, targets, live, versionRecords)
     },
   }
 
@@ -74,11 +75,13 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     epoch: number,
     [index = '']: readonly string[],
     live: readonly string[],
+    versionRecords: readonly string[],
   ): Promise<void> {
     const filterable = (await hasFilterKeys(filterKeys, index)) ? [index] : []
     const changes = [
       ...moveAlias(names.orders, live, [index]),
       ...moveAlias(names.filterableOrders, await readFilterableIndices(filterKeys), filterable),
+      ...(await moveVersionRecords(versionRecords)),
     ]
     if (changes.length === 0) return
     const writeAlias = { index, alias: names.writeAlias(index, epoch) }
@@ -89,10 +92,22 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     ])
   }
 
-  async function swapAliases(epoch: number, targets: readonly string[]): Promise<void> {
-    const records = [names.eventRecords, names.versionRecords].map((alias) =>
-      concreteIndex(alias, 1),
-    )
+  /** Version records are read by id only, so the new index needs no refresh. */
+  async function moveVersionRecords([index]: readonly string[]): Promise<object[]> {
+    if (index === undefined) return []
+    const current = await readVersionRecordIndices(client, names, deadlineMs)
+    return moveAlias(names.versionRecords, current, [index])
+  }
+
+  async function swapAliases(
+    epoch: number,
+    targets: readonly string[],
+    versionRecords: readonly string[],
+  ): Promise<void> {
+    const records = [
+      concreteIndex(names.eventRecords, 1),
+      ...(versionRecords.length > 0 ? versionRecords : [concreteIndex(names.versionRecords, 1)]),
+    ]
     const aliases = await read(deadlineMs, (options) =>
       client.indices.getAlias({ name: [...names.writeAliases] }, options),
     )

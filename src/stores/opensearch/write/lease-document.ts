@@ -23,6 +23,13 @@ export interface LeaseRecord {
   targets: readonly string[]
   /** The write targets of every bulk: the writer confirms a change of `targets` here. */
   fed: readonly string[]
+  /**
+   * The indices requested for version records; the first is read. Absent in records of earlier
+   * releases, which know one index only.
+   */
+  version_records?: readonly string[]
+  /** The same as `fed`, for `version_records`. */
+  fed_version_records?: readonly string[]
   /** Whether a writer ever sent a bulk in live mode. */
   stamped_live: boolean
 }

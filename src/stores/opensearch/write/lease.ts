@@ -20,6 +20,8 @@ export interface Lease {
   epoch(): number
   /** The indices that receive every bulk of this epoch; the first is the live index. */
   writeTargets(): readonly string[]
+  /** The indices of version records of this epoch; the first is read. None in earlier releases. */
+  versionRecordTargets(): readonly string[]
   /**
    * Whether the requested targets differ: then {@link fence} must precede the next write timestamp.
    */
@@ -69,6 +71,7 @@ export async function startLease(
   let ceiling = earlierCeiling
   /** The targets of the last fence; `null` before the first. */
   let writeTargets: readonly string[] | null = null
+  let versionRecordTargets: readonly string[] = []
   let isLost = false
   let isReleasing = false
 
@@ -102,16 +105,22 @@ export async function startLease(
   /** The periodic renewal continues meanwhile: the fence may last longer than a lease. */
   async function raiseFence(): Promise<void> {
     do {
-      const { targets } = current.record
+      const { targets, version_records } = current.record
       await fence.raise(current.record)
+      const records = version_records && { fed_version_records: version_records }
       // A writer that froze before the alias swap detects its loss here, before it writes.
-      await mutex(() => renew({ fed: targets }))
+      await mutex(() => renew({ fed: targets, ...records }))
       writeTargets = targets
+      versionRecordTargets = version_records ?? []
     } while (hasPendingTargets())
   }
 
   const hasPendingTargets = () =>
-    writeTargets !== null && !isSameTargets(writeTargets, current.record.targets)
+    writeTargets !== null &&
+    !(
+      isSameTargets(writeTargets, current.record.targets) &&
+      isSameTargets(versionRecordTargets, current.record.version_records ?? [])
+    )
 
   /** Reads the cluster's clock again on a failure: after a suspend the last reading is stale. */
   async function dueWriteTimestamp(): Promise<number> {
@@ -139,6 +148,7 @@ export async function startLease(
   const lease: Lease = {
     epoch: () => current.record.epoch,
     writeTargets: () => writeTargets ?? [],
+    versionRecordTargets: () => versionRecordTargets,
     hasPendingTargets,
     async nextWriteTimestamp() {
       for (let renewals = 0; ; renewals++) {

@@ -12,6 +12,7 @@ import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, read } from '../client/client.ts'
 import type { EnsureIndices } from '../ensure-indices.ts'
 import { concreteIndex, type IndexNames } from '../index-names.ts'
+import { readVersionRecordIndex } from '../version-record-index.ts'
 import { acquireLease } from './acquire-lease.ts'
 import { createBulkSender } from './bulk-sender.ts'
 import { createCommitter } from './committer.ts'
@@ -68,6 +69,7 @@ export async function openOpenSearchOrderIndex(
     storeClock,
     maxWriteTimestamp: () => readMaxWriteTimestamp(client, names, deadlineMs),
     firstTarget: concreteIndex(names.orders, 1),
+    versionRecordIndex: () => readVersionRecordIndex(client, names, deadlineMs),
     purpose,
     onTargetsChanged: () => applyTargets(),
     onDelay,

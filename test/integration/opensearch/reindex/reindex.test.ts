@@ -48,6 +48,7 @@ describe('a reindex', () => {
     expect(await test.reindexing.build()).toEqual({
       live: `${test.prefix}orders-v2`,
       previous: `${test.prefix}orders-v1`,
+      shards: 1,
       documents: 20,
       copied: 20,
       removed: 0,

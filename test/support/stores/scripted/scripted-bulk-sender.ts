@@ -26,6 +26,7 @@ export async function startBulkSender(targets: string[], ...behaviours: Behaviou
   const lease = {
     epoch: () => 3,
     writeTargets: () => targets,
+    versionRecordTargets: () => [],
     hasPendingTargets: () => false,
     nextWriteTimestamp: async () => ++stamp,
     hasLiveWrites: () => false,

@@ -1,0 +1,64 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { backoffMs } from '../../../lib/backoff.ts'
+import { scanRecordHits, type VersionRecordHit } from '../check/version-record-scan.ts'
+import { readDocuments } from '../client/documents.ts'
+import { type DocumentOptions, type RetryOptions, retry, sendItems } from './versioned-documents.ts'
+
+export interface CopyRecordsOptions extends DocumentOptions, RetryOptions {
+  /** The index of version records that is read, and the new one. */
+  from: string
+  to: string
+  /** The alias of `to` for copies only. After its removal OpenSearch rejects a late copy. */
+  alias: string
+}
+
+const MAX_PASSES = 10
+
+/**
+ * Copies version records until a pass finds none that `to` lacks, while writers write to both
+ * indices: see `reindex.md`. @throws Unavailable; Error when records are missing after all passes
+ */
+export async function copyVersionRecords(options: CopyRecordsOptions): Promise<void> {
+  const { from, to, signal } = options
+  for (let pass = 1; ; pass++) {
+    // A pass is repeated as a whole, because the point in time of its scan may be lost with a node.
+    if ((await retry(options, () => copyBehind(options))) === 0) return
+    if (pass === MAX_PASSES) {
+      throw new Error(
+        `${to} still lacked records of ${from} after ${MAX_PASSES} passes: "index reindex" continues, "--rollback" removes ${to}`,
+      )
+    }
+    await pause(backoffMs(pass), undefined, { signal })
+  }
+}
+
+/** Copies what `to` lacks or has in an older version. Returns how many records that were. */
+async function copyBehind(options: CopyRecordsOptions): Promise<number> {
+  const { client, deadlineMs, from, alias, signal } = options
+  let behind = 0
+  for await (const page of scanRecordHits({ client, deadlineMs, index: from })) {
+    const items = await findBehind(options, page)
+    behind += items.length
+    await sendItems(options, alias, items)
+    signal?.throwIfAborted()
+  }
+  return behind
+}
+
+/** The lines of each copy. A record that a writer changed since conflicts with its copy. */
+async function findBehind(
+  { client, deadlineMs, to: index }: CopyRecordsOptions,
+  page: readonly VersionRecordHit[],
+): Promise<string[]> {
+  const docs = page.map(({ _id }) => ({ _id }))
+  const request = { index, docs, _source: ['version'], preference: '_primary' as const }
+  const existing = await readDocuments(client, deadlineMs, request)
+  return page.flatMap(({ _id, _source }, at) => {
+    const { found, _source: there, _seq_no, _primary_term } = existing[at] ?? { found: false }
+    if (found && Number(Object(there)['version']) >= _source.version) return []
+    const action = found
+      ? { index: { _id, if_seq_no: _seq_no, if_primary_term: _primary_term } }
+      : { create: { _id } }
+    return [`${JSON.stringify(action)}\n${JSON.stringify(_source)}\n`]
+  })
+}

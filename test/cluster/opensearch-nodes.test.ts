@@ -11,7 +11,7 @@ import { openServices } from '../../src/services.ts'
 import type { OpenSearchNode } from '../harness/services/opensearch.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
 import { startCommand } from '../support/cli/command.ts'
-import { createTestApp, type ListBody, type TestApp } from '../support/http/test-app.ts'
+import { createTestApp, type ListBody, ROOMY, type TestApp } from '../support/http/test-app.ts'
 import { changeOf } from '../support/orders/changes.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import {
@@ -58,7 +58,7 @@ beforeAll(async () => {
   redis = await startRedis()
   cluster = await startKillableCluster(3)
   vi.stubEnv('REDIS_URL', redis.url)
-  app = await createTestApp()
+  app = await createTestApp({ ...ROOMY, ORDERS_SHARDS: '3' })
   key = (await app.issue({ accountId: READER })).key
   await app.load(steady)
 }, START_MS)

@@ -31,6 +31,7 @@ afterAll(async () => {
 beforeEach(async () => {
   backend = createBackend()
   backend.env['RATE_LIMIT_CAPACITY'] = '100000'
+  backend.env['ORDERS_SHARDS'] = '3'
   ;({ INDEX_PREFIX: prefix = '' } = backend.env)
   file = join(backend.folder, 'orders.ndjson')
   await run('index', 'init')

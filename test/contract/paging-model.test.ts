@@ -13,11 +13,11 @@ import { BUYER } from '../support/simulation/order-generator.ts'
 import { deleteMissing, type Row, rowOf } from '../support/simulation/rows.ts'
 import { createSimulation, type Simulation } from '../support/simulation/simulation.ts'
 import { onServices } from '../support/stores/backend.ts'
-import { type StoresUnderTest, stores } from './stores-under-test.ts'
+import { type StoresUnderTest, storesByShards } from './stores-under-test.ts'
 
-/** A cluster write costs a hundred times an embedded one. */
+/** A cluster write costs a hundred times an embedded one, and the walks run with 1 and 3 shards. */
 const { walks, disturbedReads, handover } = onServices
-  ? { walks: byEffort(40, 200), disturbedReads: 25, handover: 0.02 }
+  ? { walks: byEffort(25, 150), disturbedReads: 25, handover: 0.02 }
   : { walks: byEffort(120, 400), disturbedReads: 40, handover: 0.5 }
 const MAX_PAGES = 1_000
 
@@ -38,7 +38,7 @@ const someFilters = [
   ofBuyer,
 ] as const
 
-describe.each(stores)('a listing on %s', (_name, open) => {
+describe.each(storesByShards)('a listing on %s', (_name, open) => {
   let store: StoresUnderTest
   let writers: AlternatingWriters
   beforeAll(async () => {

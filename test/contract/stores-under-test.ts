@@ -26,8 +26,14 @@ export interface StoresUnderTest extends Stores {
  * backend.
  */
 export const stores: [name: string, open: () => Promise<StoresUnderTest>][] = [
-  onServices ? ['OpenSearch', openOpenSearch] : ['SQLite', openSqlite],
+  onServices ? ['OpenSearch', () => openOpenSearch(1)] : ['SQLite', openSqlite],
 ]
+
+/** The same, and OpenSearch with three shards: for tests whose argument depends on shards. */
+export const storesByShards: typeof stores = [
+  ...stores,
+  ...(onServices ? [['OpenSearch with 3 shards', () => openOpenSearch(3)] as const] : []),
+].map(([name, open]) => [name, open])
 
 async function openSqlite(): Promise<StoresUnderTest> {
   const backend = createBackend()
@@ -54,20 +60,28 @@ async function openSqlite(): Promise<StoresUnderTest> {
  * The tests of a file share one set of indices, emptied for each: creating indices is slower than
  * most tests.
  */
-let shared: Backend | undefined
-afterAll(async () => shared?.remove())
+const shared = new Map<number, Backend>()
+afterAll(async () => {
+  for (const backend of shared.values()) await backend.remove()
+  shared.clear()
+})
 
-async function openOpenSearch(): Promise<StoresUnderTest> {
-  const isFirst = shared === undefined
-  shared ??= createBackend()
-  const { folder, env, refresh } = shared
+async function openOpenSearch(shards: number): Promise<StoresUnderTest> {
+  const existing = shared.get(shards)
+  const backend = existing ?? createBackend()
+  shared.set(shards, backend)
+  const { folder, env, refresh } = backend
+  env['ORDERS_SHARDS'] = `${shards}`
   const prefix = env['INDEX_PREFIX']
   const opened = await openServices(parseConfig(env))
   // Only the orders index is recreated, because deleting a document keeps its version. Stamps start
   // over with it.
-  if (!isFirst) {
+  if (existing !== undefined) {
     await opensearch('DELETE', `${prefix}orders-v*`)
-    await opensearch('PUT', `${prefix}orders-v1`, { aliases: { [`${prefix}orders`]: {} } })
+    await opensearch('PUT', `${prefix}orders-v1`, {
+      aliases: { [`${prefix}orders`]: {} },
+      settings: { number_of_shards: shards },
+    })
   }
   await opened.initialize()
   await refresh()

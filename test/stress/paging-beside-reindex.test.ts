@@ -30,14 +30,14 @@ async function insistently<T>(work: () => Promise<T>): Promise<T> {
 
 async function reindexAgainAndAgain(reindexing: Reindexing): Promise<void> {
   for (let time = 0; time < TIMES; time++) {
-    await insistently(() => reindexing.build())
+    await insistently(() => reindexing.build({ shards: 3 }))
     await insistently(() => reindexing.rollBack())
-    await insistently(() => reindexing.build())
+    await insistently(() => reindexing.build({ shards: time % 2 === 0 ? 3 : 1 }))
     await insistently(() => reindexing.finish())
   }
 }
 
-/** Pagers and failing writers during repeated reindexes. */
+/** Pagers and failing writers during repeated reindexes, which change the number of shards. */
 it('listings skip and repeat no order during reindexes', async () => {
   const { backend, stores, writers } = troubled
   // Refreshes the live index only: a new index must be as fresh by itself.

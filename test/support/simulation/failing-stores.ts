@@ -21,8 +21,9 @@ export interface TroubledStores {
 }
 
 /** Stores on OpenSearch, and writers to them that suffer every simulated failure. */
-export async function openTroubledStores(): Promise<TroubledStores> {
+export async function openTroubledStores(shards = 1): Promise<TroubledStores> {
   const backend = createBackend()
+  backend.env['ORDERS_SHARDS'] = `${shards}`
   const config = parseConfig({ ...backend.env, WRITER_LEASE_MS: String(LEASE_MS) })
   const urls = config.opensearchUrls ?? []
   const stores = openOpenSearchStores({ urls }, parseConfig({ ...backend.env, ...LONG_DEADLINES }))

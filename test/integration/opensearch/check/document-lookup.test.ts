@@ -79,7 +79,7 @@ describe('the document lookup', () => {
 
 describe('a scan', () => {
   const whole = { timed_out: false, _shards: { total: 1, successful: 1, failed: 0 } }
-  const refreshed = respond(200, {})
+  const refreshed = respond(200, { _shards: whole._shards })
   const empty = respond(200, { ...whole, hits: { hits: [] } })
 
   it.each<[string, object]>([

@@ -110,12 +110,15 @@ describe('a scan of the version records fails', () => {
   })
   afterEach(() => close())
 
-  const refreshed = respond(200, {})
+  const refreshed = respond(200, { _shards: { total: 1, successful: 1, failed: 0 } })
+  const oneShard = respond(200, {
+    'order-heads-v1': { settings: { index: { number_of_shards: '1' } } },
+  })
   const opened = respond(200, { pit_id: 'pit_1' })
   const whole = { timed_out: false, _shards: { total: 1, successful: 1, failed: 0 } }
 
   async function walk(...behaviours: Behaviour[]) {
-    const { url, received } = await serve(refreshed, ...behaviours)
+    const { url, received } = await serve(refreshed, oneShard, ...behaviours)
     const { client } = connect([url])
     const error = await thrownBy(
       collect(scanVersionRecords({ client, names, deadlineMs: GENEROUS_MS })),

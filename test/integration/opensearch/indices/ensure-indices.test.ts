@@ -72,7 +72,10 @@ describe('the indices of the orders', () => {
     const { ensureIndices, made, bodyOf } = await start([])
     await ensureIndices.orders()
     expect(made()).toEqual(['_index_template/orders', ...ORDERS.map((alias) => `${alias}-v1`)])
-    expect(bodyOf('/orders-v1')).toEqual({ aliases: { orders: {}, 'orders-filterable': {} } })
+    expect(bodyOf('/orders-v1')).toEqual({
+      settings: { number_of_shards: 1 },
+      aliases: { orders: {}, 'orders-filterable': {} },
+    })
   })
 
   it('the index template matches every version of the orders index', async () => {

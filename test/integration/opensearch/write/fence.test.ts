@@ -50,12 +50,23 @@ const filterable = (...indices: string[]) =>
     200,
     Object.fromEntries(indices.map((index) => [index, { aliases: { 'orders-filterable': {} } }])),
   )
-const counted = (count: number, failed = 0) => respond(200, { count, _shards: { failed } })
+const counted = (count: number, failed = 0) =>
+  respond(200, { count, _shards: { total: 3, successful: 3 - failed, failed } })
+
+/** A shard without an active copy: OpenSearch reports no failure. */
+const countedWithoutOneShard = respond(200, {
+  count: 0,
+  _shards: { total: 3, successful: 2, failed: 0 },
+})
 
 const nothingFound = respond(200, {
   timed_out: false,
   _shards: { total: 1, successful: 1, failed: 0 },
   hits: { hits: [] },
+})
+
+const oneShard = respond(200, {
+  'orders-v2': { settings: { index: { number_of_shards: '1' } } },
 })
 
 interface Cluster {
@@ -77,11 +88,13 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
   const { url, received } = await serve((response, request) => {
     const { path } = request
     const swap = cluster.swap ?? respond(200, { acknowledged: true })
-    const refresh = cluster.refresh ?? respond(200, { _shards: { total: 1, failed: 0 } })
+    const refresh =
+      cluster.refresh ?? respond(200, { _shards: { total: 1, successful: 1, failed: 0 } })
     if (path === '/_aliases') swap(response, request)
     else if (path.startsWith('/_tasks'))
       (taskLists.length > 1 ? taskLists.shift() : taskLists[0])?.(response, request)
     else if (path.endsWith('/_refresh')) refresh(response, request)
+    else if (path.includes('/_settings')) oneShard(response, request)
     else if (path.includes('/_search')) nothingFound(response, request)
     else if (path.includes('/_count')) (cluster.lacking ?? counted(0))(response, request)
     else if (path.startsWith('/_alias/orders-filterable'))
@@ -249,6 +262,7 @@ describe('a fence cannot be raised', () => {
     ['when no node lists tasks', { tasks: [respond(200, {})] }],
     ['when the aliases are unavailable', { aliases: respondError(503, 'cluster_block_exception') }],
     ['when a shard copy cannot count', { lacking: counted(0, 1) }],
+    ['when a shard has no active copy to count', { lacking: countedWithoutOneShard }],
     ['when the refresh fails', { refresh: respondError(503, 'unavailable_shards_exception') }],
   ])('the fence fails temporarily %s', async (_where, cluster) => {
     const { error } = await raise(cluster)

@@ -25,8 +25,10 @@ export function actionsOf({ body }: Pick<ReceivedRequest, 'body'>): BulkAction[]
 /** The read aliases. */
 const READ = { 'orders-v1': { aliases: { orders: {}, 'orders-filterable': {} } } }
 
+const VERSION_RECORDS = { 'order-heads-v1': { aliases: { 'order-heads': {} } } }
+
 /** No document lacks a key. */
-const COUNTED = { count: 0, _shards: { failed: 0 } }
+const COUNTED = { count: 0, _shards: { total: 1, successful: 1, failed: 0 } }
 
 /** The response to a search in an empty index. */
 const EMPTY = {
@@ -99,9 +101,10 @@ export function createScriptedCluster(bulks: Behaviour[]) {
     if (path === '/_aliases') return swap(response, request)
     if (/^\/_alias\/orders(-filterable.*)?$/.test(path))
       return respond(200, READ)(response, request)
+    if (path === '/_alias/order-heads') return respond(200, VERSION_RECORDS)(response, request)
     if (path.includes('/_count')) return respond(200, COUNTED)(response, request)
     if (path.includes('/_refresh'))
-      return respond(200, { _shards: { failed: 0 } })(response, request)
+      return respond(200, { _shards: { total: 1, successful: 1, failed: 0 } })(response, request)
     if (path.startsWith('/_nodes')) {
       return respond(200, { nodes: { n1: { timestamp: NOON } } })(response, request)
     }

@@ -1,7 +1,8 @@
 import { type OpenSearch, read } from './client/client.ts'
+import { isRejectedWith, NOT_FOUND } from './client/errors.ts'
 import type { IndexNames } from './index-names.ts'
 
-/** The indices behind the alias of the version records; more than one after a change by hand. */
+/** The indices behind the alias of the version records: one, unless it is lost or changed by hand. */
 export async function readVersionRecordIndices(
   client: OpenSearch,
   { versionRecords }: IndexNames,
@@ -9,7 +10,7 @@ export async function readVersionRecordIndices(
 ): Promise<string[]> {
   const aliases = await read(deadlineMs, (call) =>
     client.indices.getAlias({ name: [versionRecords] }, call),
-  )
+  ).catch(noneIfMissing)
   return Object.keys(aliases)
 }
 
@@ -22,4 +23,9 @@ export async function readVersionRecordIndex(
   const [index, ...others] = await readVersionRecordIndices(client, names, deadlineMs)
   if (index !== undefined && others.length === 0) return index
   throw new Error(`the alias ${names.versionRecords} must be on exactly one index`)
+}
+
+function noneIfMissing(error: unknown): Record<string, never> {
+  if (isRejectedWith(error, NOT_FOUND)) return {}
+  throw error
 }

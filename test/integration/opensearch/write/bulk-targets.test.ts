@@ -10,7 +10,7 @@ import {
   written,
 } from '../../../support/stores/scripted/scripted-bulk-sender.ts'
 import { acceptAll, actionsOf } from '../../../support/stores/scripted/scripted-cluster.ts'
-import type { Behaviour } from '../../../support/stores/scripted/scripted-server.ts'
+import { type Behaviour, respond } from '../../../support/stores/scripted/scripted-server.ts'
 
 /** The bulk sender of a writer with two targets; version 2 is live. */
 const start = (...behaviours: Behaviour[]) =>
@@ -51,6 +51,56 @@ describe('a bulk for several indices', () => {
     await send('versionRecords', [put('a')])
     expect(received.map(({ path }) => path)).toEqual([
       '/order-heads-w-3-v1/_bulk?require_alias=true&filter_path=items.*.status%2Citems.*.error',
+    ])
+  })
+
+  const record = (seqNo?: number) =>
+    respond(200, {
+      docs: [
+        seqNo === undefined
+          ? { _id: 'a', found: false }
+          : { _id: 'a', found: true, _seq_no: seqNo, _primary_term: 1, _source: {} },
+      ],
+    })
+  const conflict = items(failed('a', 409, 'version_conflict_engine_exception'))
+
+  it('version records reach every index of a reindex, the one that is read last, each by the state that it has now', async () => {
+    const { send, received, recordTargets, states } = await start(
+      record(),
+      conflict, // A copy of the reindex arrived in between.
+      record(4),
+      acceptAll,
+      record(7),
+      acceptAll,
+    )
+    states.recordState('versionRecords', 'a', { if_seq_no: 1, if_primary_term: 1 })
+    recordTargets.push('order-heads-v1', 'order-heads-v2')
+    await send('versionRecords', [put('a')])
+    const bulks = received.filter(({ path }) => path.includes('_bulk'))
+    expect(bulks.map(({ path }) => path.slice(0, 19))).toEqual([
+      '/order-heads-w-3-v2',
+      '/order-heads-w-3-v2',
+      '/order-heads-w-3-v1',
+    ])
+    expect(bulks.flatMap(actionsOf)).toEqual([
+      { name: 'create', _id: 'a' },
+      { name: 'index', _id: 'a', if_seq_no: 4, if_primary_term: 1 },
+      { name: 'index', _id: 'a', if_seq_no: 7, if_primary_term: 1 },
+    ])
+  })
+
+  it('version records also reach an index that a fence adds while they are sent', async () => {
+    const addsIndex: Behaviour = (response, request) => {
+      recordTargets.push('order-heads-v2')
+      acceptAll(response, request)
+    }
+    const { send, received, recordTargets } = await start(addsIndex, record(), acceptAll)
+    recordTargets.push('order-heads-v1')
+    await send('versionRecords', [put('a')])
+    expect(received.map(({ path }) => path.split('?')[0])).toEqual([
+      '/order-heads-w-3-v1/_bulk',
+      '/order-heads-v2/_mget',
+      '/order-heads-w-3-v2/_bulk',
     ])
   })
 

@@ -23,10 +23,12 @@ afterEach(() => close())
 export async function startBulkSender(targets: string[], ...behaviours: Behaviour[]) {
   const { url, received } = await serve(...behaviours)
   let stamp = FIRST_STAMP - 1
+  /** A test adds the indices of version records of a reindex. */
+  const recordTargets: string[] = []
   const lease = {
     epoch: () => 3,
     writeTargets: () => targets,
-    versionRecordTargets: () => [],
+    versionRecordTargets: () => recordTargets,
     hasPendingTargets: () => false,
     nextWriteTimestamp: async () => ++stamp,
     hasLiveWrites: () => false,
@@ -46,7 +48,7 @@ export async function startBulkSender(targets: string[], ...behaviours: Behaviou
   })
   const send = (target: BulkTarget, items: readonly BulkItem[]) =>
     sender.send(target, items, states)
-  return { send, lastWrite: sender.lastWrite, states, delays, received }
+  return { send, lastWrite: sender.lastWrite, states, delays, received, recordTargets }
 }
 
 /** An item that contains its write timestamp; `padding` makes it larger. */

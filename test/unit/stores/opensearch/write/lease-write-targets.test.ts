@@ -51,6 +51,21 @@ describe('the write targets of a lease', () => {
     expect([lease.writeTargets(), document.record()?.fed]).toEqual([BOTH, BOTH])
   })
 
+  it('the lease applies a second index of version records by the same fence, and confirms it', async () => {
+    const indices = ['order-heads-v1', 'order-heads-v2']
+    const lease = await begin({ leaseMs: 30 })
+    expect(lease.versionRecordTargets()).toEqual([])
+    const record = document.record()
+    if (record !== null) document.put({ ...record, version_records: indices })
+    await vi.waitUntil(() => lease.hasPendingTargets())
+    await expect(lease.nextWriteTimestamp()).rejects.toThrow(Unavailable)
+
+    await lease.fence()
+    expect(fence.raised.at(-1)).toMatchObject({ version_records: indices })
+    expect([lease.versionRecordTargets(), lease.hasPendingTargets()]).toEqual([indices, false])
+    expect(document.record()?.fed_version_records).toEqual(indices)
+  })
+
   it('an idle writer reports changed write targets until they are applied', async () => {
     let reports = 0
     const lease = await begin({ leaseMs: 30, onTargetsChanged: () => reports++ })

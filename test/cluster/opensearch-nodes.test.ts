@@ -10,7 +10,7 @@ import type { Order } from '../../src/orders/order.ts'
 import { openServices } from '../../src/services.ts'
 import type { OpenSearchNode } from '../harness/services/opensearch.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
-import { startCommand } from '../support/cli/command.ts'
+import { runProcess, startCommand } from '../support/cli/command.ts'
 import { createTestApp, type ListBody, ROOMY, type TestApp } from '../support/http/test-app.ts'
 import { changeOf } from '../support/orders/changes.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
@@ -58,7 +58,7 @@ beforeAll(async () => {
   redis = await startRedis()
   cluster = await startKillableCluster(3)
   vi.stubEnv('REDIS_URL', redis.url)
-  app = await createTestApp({ ...ROOMY, ORDERS_SHARDS: '3' })
+  app = await createTestApp(ROOMY)
   key = (await app.issue({ accountId: READER })).key
   await app.load(steady)
 }, START_MS)
@@ -134,12 +134,18 @@ it('an erased order stays erased when a node resumes with a bulk of its first ve
   expect(await services.orders.get('acc_1', 'ord_1')).toBeNull()
 })
 
-/** Another process writes and this one lists continuously during node failures. */
-it('listings lose and skip no order while nodes freeze or die', { timeout: TEST_MS }, async () => {
+/**
+ * Another process writes and this one lists continuously during node failures. Meanwhile reindexes
+ * change the number of shards.
+ */
+it('listings lose and skip no order while nodes freeze or die and reindexes change the shards', {
+  timeout: TEST_MS,
+}, async () => {
   const truth = new Map<string, Version>(steady.map((order) => [order.id, order]))
   const copy = new Map<string, Order>()
   const statuses = new Set<number>()
   const walks = { updated_at_asc: 0, created_at_desc: 0 }
+  let [reindexes, failedReindexes, hasDisrupted] = [0, 0, false]
   const over = new AbortController()
 
   /** Retries 503 responses; `call` validates each response against the OpenAPI description. */
@@ -203,15 +209,34 @@ it('listings lose and skip no order while nodes freeze or die', { timeout: TEST_
     while (walks.updated_at_asc < asc || walks.created_at_desc < desc)
       await pause(SHORT_PAUSE_MS, undefined, { signal: over.signal })
   }
+  /** Repeats a failed reindex, which then continues, as an operator does. */
+  async function reindex(...args: string[]) {
+    for (;;) {
+      const { code, stderr } = await runProcess(['index', 'reindex', ...args], app.env)
+      if (code === 0) return
+      if (over.signal.aborted) throw new Error(stderr)
+      failedReindexes++
+    }
+  }
+  async function changeShards() {
+    for (let isDone = false; !isDone; reindexes++) {
+      isDone = over.signal.aborted || hasDisrupted
+      await reindex('--shards', `${reindexes % 2 === 0 ? 3 : 2}`)
+      await reindex('--finish')
+    }
+  }
   async function disrupt() {
     // Waits for the start of the load, which cannot start while a node is frozen.
     while (copy.size <= steady.length)
       await pause(SHORT_PAUSE_MS, undefined, { signal: over.signal })
     for (const node of cluster.nodes) await cluster.sleep(node, untilListed)
-    await cluster.kill(await cluster.nodeOfPrimary(`${app.config.indexPrefix}orders-v1`))
+    await cluster.kill(await cluster.nodeOfPrimary(`${app.config.indexPrefix}orders`))
     await untilListed()
+    hasDisrupted = true
+    await changing
   }
 
+  const changing = changeShards()
   const following = follow()
   const working = [disrupt(), following, listByCreation(), write()]
   await Promise.race(working).finally(() => {
@@ -219,6 +244,7 @@ it('listings lose and skip no order while nodes freeze or die', { timeout: TEST_
     return Promise.allSettled(working)
   })
   await Promise.all(working)
+  console.info(`${reindexes} reindexes, of which ${failedReindexes} runs failed`, walks)
   await app.refresh()
   await catchUp(await following)
 

@@ -47,7 +47,7 @@ export const ownServicesTiers = {
     testTimeoutMs: 300_000,
     backend: 'services',
     alone: false,
-    needs: ['redis-server', 'jdk', 'maven'],
+    needs: ['redis-server', 'jdk', 'maven', 'haproxy'],
   },
   proxy: {
     folder: 'proxy',

@@ -3,7 +3,7 @@ import type { Reindexing } from '../../src/indexing/reindexing.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import { byEffort } from '../support/effort.ts'
 import { openTroubledStores, type TroubledStores } from '../support/simulation/failing-stores.ts'
-import { createLiveReaders } from '../support/simulation/live-readers.ts'
+import { createLiveReaders, pagesOf } from '../support/simulation/live-readers.ts'
 import { opensearch } from '../support/stores/backend.ts'
 
 const WALKS = byEffort(60, 120)
@@ -46,7 +46,12 @@ it('listings skip and repeat no order during reindexes', async () => {
   }
   const { orders, reindexing } = stores
   if (reindexing === null) throw new Error('expected stores that can be reindexed')
-  const readers = await createLiveReaders({ orders, writers, refresh })
+  const readers = await createLiveReaders({
+    readPage: pagesOf(orders),
+    orders,
+    writers,
+    refresh,
+  })
 
   let isReplaced = false
   const replacing = reindexAgainAndAgain(reindexing).finally(() => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { byEffort } from '../support/effort.ts'
 import { openTroubledStores, type TroubledStores } from '../support/simulation/failing-stores.ts'
-import { createLiveReaders } from '../support/simulation/live-readers.ts'
+import { createLiveReaders, pagesOf } from '../support/simulation/live-readers.ts'
 import { opensearch } from '../support/stores/backend.ts'
 
 /** For each number of shards. */
@@ -31,7 +31,9 @@ describe.each([1, 3])('with %d shards', (shards) => {
   it('listings skip no order despite every failure of the writers', async () => {
     const { backend, stores, writers } = troubled
     const { refresh } = backend
-    const readers = await createLiveReaders({ orders: stores.orders, writers, refresh })
+    const { orders } = stores
+    const readPage = pagesOf(orders)
+    const readers = await createLiveReaders({ readPage, orders, writers, refresh })
     await readers.run(
       () =>
         readers.walks() >= WALKS &&

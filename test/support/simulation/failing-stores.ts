@@ -7,7 +7,7 @@ import { createFailingWriters, type FailingWriters } from './failing-writers.ts'
 
 const LEASE_MS = 500
 /** A page may be slow on a busy machine, which is not a fault of the readers. */
-const LONG_DEADLINES = {
+export const LONG_DEADLINES = {
   WRITER_LEASE_MS: `${LEASE_MS}`,
   SEARCH_DEADLINE_MS: '60000',
   REQUEST_DEADLINE_MS: '60000',

@@ -17,7 +17,28 @@ const BETWEEN_PAGES_MS = 60
 
 const everything: OrderFilters = noFilters
 
-export interface LiveReadersOptions {
+/** The accounts whose orders are written and listed. */
+export const liveAccounts = Array.from({ length: READERS }, (_, number) => `acc_live_${number}`)
+
+/** Reads pages in this process. */
+export function pagesOf(orders: OrderStore): ReadPage<PagerState> {
+  return async (listing, state, limit) => {
+    const page = await readPage(orders, { ...listing, filters: everything }, state, limit)
+    return { rows: page.rows.map(({ json }) => rowOf(json)), next: page.next }
+  }
+}
+
+/** A page of an account's orders; `state` is that of the page before, and `null` for the first. */
+export type ReadPage<State> = (
+  listing: Pick<Listing, 'accountId' | 'sort'>,
+  state: State | null,
+  limit: number,
+) => Promise<{ rows: Row[]; next: State | null }>
+
+export interface LiveReadersOptions<State> {
+  /** The accounts are `liveAccounts`. */
+  readPage: ReadPage<State>
+  /** For the final check, which reads a whole listing at once. */
   orders: OrderStore
   writers: AlternatingWriters
   /** Makes all writes visible. */
@@ -28,12 +49,12 @@ export interface LiveReadersOptions {
  * Accounts whose orders are written continuously, and pagers that list them continuously, in both
  * sorts. Every listing is checked against the guarantee of its sort.
  */
-export async function createLiveReaders({ orders, writers, refresh }: LiveReadersOptions) {
-  const readers = await Promise.all(Array.from({ length: READERS }, (_, n) => populate(n)))
+export async function createLiveReaders<State>(options: LiveReadersOptions<State>) {
+  const { orders, writers, refresh } = options
+  const readers = await Promise.all(liveAccounts.map(populate))
   let walks = 0
 
-  async function populate(number: number): Promise<Reader> {
-    const accountId = `acc_live_${number}`
+  async function populate(accountId: string, number: number): Promise<Reader> {
     const simulation = createSimulation(createRandom(2, number, 3), accountId, writers)
     const watch = createVisibilityTracker(simulation, refresh)
     await simulation.populate(FIRST_CHANGES)
@@ -57,17 +78,16 @@ export async function createLiveReaders({ orders, writers, refresh }: LiveReader
   /** Lists the account once, and checks the result against the guarantee of the sort. */
   async function walk({ accountId, watch }: Reader, random: Random): Promise<void> {
     const sort = random.pick(['updated_at_asc', 'updated_at_asc', 'created_at_desc'] as const)
-    const listing: Listing = { accountId, sort, filters: everything }
     const atFirst = watch.expected()
     let atLast = atFirst
     const rows: Row[] = []
-    let state: PagerState | null = null
+    let state: State | null = null
     do {
       await pause(random.between(0, BETWEEN_PAGES_MS))
       if (atLast !== atFirst) watch.release(atLast)
       atLast = watch.expected()
-      const page = await readPage(orders, listing, state, random.between(1, 8))
-      rows.push(...page.rows.map(({ json }) => rowOf(json)))
+      const page = await options.readPage({ accountId, sort }, state, random.between(1, 8))
+      rows.push(...page.rows)
       state = page.next
     } while (state !== null)
 

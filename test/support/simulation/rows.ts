@@ -1,3 +1,5 @@
+import type { Order } from '../../../src/orders/order.ts'
+
 /** The fields of a listed order that identify its version. */
 export interface Row {
   id: string
@@ -6,7 +8,11 @@ export interface Row {
 }
 
 export function rowOf(json: Uint8Array): Row {
-  const { id, amount_total, updated_at } = JSON.parse(Buffer.from(json).toString())
+  return rowOfOrder(JSON.parse(Buffer.from(json).toString()))
+}
+
+/** The row of a parsed order. */
+export function rowOfOrder({ id, amount_total, updated_at }: Order): Row {
   return { id, content: amount_total, hasUpdatedAt: updated_at !== null }
 }
 

@@ -49,11 +49,11 @@ export async function startKillableCluster(nodeCount: number) {
       await untilThere(nodeCount - 1, 'yellow')
     },
 
-    /** The node with the primary of an index that has one shard. */
+    /** The node with the primary of the first shard of an index, by its name or alias. */
     async nodeOfPrimary(index: string): Promise<OpenSearchNode> {
       const path = `_cat/shards/${index}?format=json`
-      const shards = await opensearch<{ prirep: string; node: string }[]>('GET', path)
-      const { node: name } = shards.find(({ prirep }) => prirep === 'p') ?? {}
+      const shards = await opensearch<ListedShard[]>('GET', path)
+      const { node: name } = shards.find(({ shard, prirep }) => shard === '0' && prirep === 'p') ?? {}
       const node = nodes.find(({ url }) => name?.endsWith(`-${new URL(url).port}`))
       if (node === undefined) throw new Error(`no node is called ${name}`)
       return node
@@ -64,6 +64,13 @@ export async function startKillableCluster(nodeCount: number) {
       await stop()
     },
   }
+}
+
+interface ListedShard {
+  shard: string
+  /** `p` for a primary. */
+  prirep: string
+  node: string
 }
 
 export type KillableCluster = Awaited<ReturnType<typeof startKillableCluster>>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { CursorSecret } from '../../../src/orders/cursor.ts'
 import { type RunningService, runCommand, startService } from '../cli/command.ts'
-import { temporaryFolder } from './backend.ts'
+import { type Backend, temporaryFolder } from './backend.ts'
 
 /** A process that serves, and its URLs. */
 export interface Served extends RunningService {
@@ -11,12 +11,19 @@ export interface Served extends RunningService {
 
 const KID = 'kid'
 
-/** An embedded store of one test, and processes that serve it. No account is limited. */
-export function openServedStore() {
+function openEmbeddedBackend(): Pick<Backend, 'env' | 'remove'> {
   const { folder, remove } = temporaryFolder()
+  return { env: { DATA_DIR: folder }, remove: async () => remove() }
+}
+
+/**
+ * The stores of one test, and processes that serve them. No account is limited. `backend`: where the
+ * stores are; an embedded store when absent.
+ */
+export function openServedStore(backend = openEmbeddedBackend()) {
   const secret = randomBytes(32).toString('base64')
   const env = {
-    DATA_DIR: folder,
+    ...backend.env,
     CURSOR_SECRETS: `${KID}:${secret}`,
     RATE_LIMIT_CAPACITY: '1000000',
     RATE_LIMIT_REFILL_PER_SECOND: '1000000',
@@ -50,7 +57,7 @@ export function openServedStore() {
 
     async close() {
       await Promise.all(running.map((service) => service.stop('SIGKILL')))
-      remove()
+      await backend.remove()
     },
   }
 }

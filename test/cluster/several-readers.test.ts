@@ -12,7 +12,7 @@ import { openServedStore } from '../support/stores/served-store.ts'
 
 /** Maven may download OpenSearch first. */
 const START_MS = 900_000
-const WALKS = byEffort(100, 400)
+const WALKS = byEffort(300, 1_000)
 /** Of any kind; `paging-beside-writers` waits for each kind. */
 const FAILURES = byEffort(10, 40)
 const SHARDS = 3

@@ -80,7 +80,11 @@ export async function withContext(
   const { env, options, signal, log } = open
   await using scope = new AsyncDisposableStack()
   const prefix = `bench-${randomBytes(4).toString('hex')}-`
-  const settings = { ...(await bringUp(open, scope)), ...caFiles(env), ...ownSettings(prefix) }
+  const settings = {
+    ...(await bringUp(open, scope)),
+    ...caFiles(env),
+    ...ownSettings(prefix, options),
+  }
   const config = parseConfig(settings)
   const urls = config.opensearchUrls ?? []
   const ca = readCaFile('OPENSEARCH_CA_FILE', config.opensearchCaFile)
@@ -125,10 +129,11 @@ function caFiles(env: NodeJS.ProcessEnv): Record<string, string> {
 }
 
 /** The defaults of the service, with a rate limit that no load reaches. */
-function ownSettings(prefix: string) {
+function ownSettings(prefix: string, { shards }: BenchOptions) {
   return {
     INDEX_PREFIX: prefix,
     REDIS_PREFIX: prefix,
+    ORDERS_SHARDS: `${shards}`,
     CURSOR_SECRETS: `k1:${secret()}`,
     KEY_PEPPER: secret(),
     RATE_LIMIT_CAPACITY: '1000000',

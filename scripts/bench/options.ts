@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { MAX_SHARDS } from '../../src/config/config.ts'
 import { readersOf } from '../usage.ts'
 
 /**
@@ -9,15 +10,16 @@ export type IndexState = 'filled' | 'merged'
 
 const LARGEST_ABOUT = 'orders of the largest account of the sizes'
 const WAITING_ABOUT = 'deliveries that wait for an endpoint to work again'
-const LOAD_ABOUT = 'source orders of a load, and in the index before the lag'
+const LOAD_ABOUT = 'source orders of a load, of a reindex, and in the index before the lag'
 
 /** Each with its least, greatest and default value. */
 const INTEGERS = {
   orders: [5_000, 10_000_000, 200_000, 'orders to load'],
   seconds: [1, 600, 8, 'seconds of each measurement'],
+  shards: [1, MAX_SHARDS, 1, 'primary shards of the indices of orders'],
   rounds: [1, 99, 3, 'rounds; the tables show their medians'],
   connections: [1, 256, 8, 'concurrent requests'],
-  'load-orders': [1_000, 300_000, 100_000, LOAD_ABOUT],
+  'load-orders': [1_000, 10_000_000, 100_000, LOAD_ABOUT],
   rate: [10, 10_000, 500, 'changes a second while the lag is measured'],
   largest: [10_000, 10_000_000, 1_000_000, LARGEST_ABOUT],
   dead: [10, 10_000, 1_000, 'webhook endpoints that never answer'],
@@ -73,6 +75,7 @@ export function benchUsage(parts: readonly NamedPart[]) {
       return {
         orders: integer('orders'),
         seconds: integer('seconds'),
+        shards: integer('shards'),
         rounds: integer('rounds'),
         connections: integer('connections'),
         loadOrders: integer('load-orders'),
@@ -99,8 +102,16 @@ function parse(args: readonly string[]) {
   const text = { type: 'string' } as const
   const flag = { type: 'boolean', default: false } as const
   const options = {
-    ...{ orders: text, seconds: text, rounds: text, connections: text, 'load-orders': text },
-    ...{ rate: text, largest: text, dead: text, idle: text, pending: text, waiting: text },
+    ...{ orders: text, seconds: text, shards: text, rounds: text, connections: text },
+    ...{
+      'load-orders': text,
+      rate: text,
+      largest: text,
+      dead: text,
+      idle: text,
+      pending: text,
+      waiting: text,
+    },
     ...{ only: text, measurement: text, against: text, json: text, 'cpu-prof': text },
     ...{ merged: flag, record: flag, chart: flag },
   }

@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { demoOrders } from '../../../src/demo/demo-orders.ts'
 import { LOAD_BATCH, type LoadSummary } from '../../../src/indexing/sources/load.ts'
 import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
-import { poll } from '../../../test/harness/processes/poll.ts'
 import { openScratch, type Scratch } from '../../../test/harness/processes/scratch.ts'
-import { commandLine, MAIN, type Settings } from '../../../test/harness/processes/service.ts'
+import { MAIN, type Settings } from '../../../test/harness/processes/service.ts'
 import type { BenchContext, Part } from '../context.ts'
-import { CPU_RENEWAL_MS, endedChildrenMicros } from '../measuring/cpu.ts'
+import { runIndexCommand } from '../measuring/command.ts'
+import { CPU_RENEWAL_MS } from '../measuring/cpu.ts'
 import { race } from '../measuring/race.ts'
 import { inChunks, sendBulk } from '../orders/stores.ts'
 import { type Figure, formatRatio, type Result, ratioOf, type Sample } from '../report.ts'
@@ -18,7 +18,6 @@ import { type Figure, formatRatio, type Result, ratioOf, type Sample } from '../
 const SEED = 1
 /** The JVM compiles on first use, so without a warm-up the first contender would pay for both. */
 const WARM_UP_ORDERS = 5_000
-const TIMEOUT_MS = 3_600_000
 const LEGEND = `raw: documents of orders in bulk requests, one at a time; load: index load, in a separate process
 live: index load --live, instead of --history; embedded: index load into an empty embedded database
 other: the same in the checkout of --against
@@ -151,8 +150,8 @@ interface LoadCommand {
 }
 
 /**
- * Runs `index load` on a file, in a separate process with these settings only. Returns its summary
- * and its CPU time.
+ * Runs `index load` on a file, in a separate process with these settings only. Returns its summary,
+ * its CPU time and its memory.
  */
 export async function runLoad(
   scratch: Scratch,
@@ -160,23 +159,11 @@ export async function runLoad(
   settings: Settings,
   { mode = '--history', program = MAIN }: LoadCommand = {},
 ) {
-  const [command, ...args] = await commandLine(join(scratch.path, 'settings.env'), {
-    program,
-    args: ['index', 'load', file, mode, '--json'],
-    settings: { DATA_DIR: scratch.path, ...settings },
-  })
-  const before = await endedChildrenMicros()
-  const load = await scratch.start('load', command, args)
-  await poll(
-    async () => load.hasEnded(),
-    async () => `the load did not end:\n${await load.logTail()}`,
-    { timeoutMs: TIMEOUT_MS, intervalMs: 50, shouldAbort: () => false },
-  )
-  const log = await load.logTail()
+  const args = ['load', file, mode, '--json']
+  const { log, ...figures } = await runIndexCommand(scratch, { program, args, settings })
   const at = log.lastIndexOf('{') // The summary is last in the log.
-  if (at < 0) throw new Error(`the load failed:\n${log}`)
   const summary: LoadSummary & { seconds: number } = JSON.parse(log.slice(at))
-  return { ...summary, cpuMicros: (await endedChildrenMicros()) - before }
+  return { ...figures, ...summary }
 }
 
 export async function writeLines(file: string, lines: Iterator<string> & Iterable<string>) {

@@ -1,5 +1,5 @@
 import { type Sort, sorts } from '../../../src/orders/order-store.ts'
-import { medianRatio } from '../../../test/harness/statistics.ts'
+import { medianRatio, sum } from '../../../test/harness/statistics.ts'
 import type { Part } from '../context.ts'
 import { createLoadClient } from '../measuring/load.ts'
 import { race, type Scenario } from '../measuring/race.ts'
@@ -30,6 +30,16 @@ export function sizesUpTo(largest: number): number[] {
   return [...sizes, largest]
 }
 
+/** Accounts that fill the index up to `total` orders, at most as large as the largest measured one. */
+export function otherSizes(measured: readonly number[], total: number): number[] {
+  const largest = measured.at(-1) ?? SMALLEST
+  const others: number[] = []
+  for (let left = total - sum(measured); left > 0; left -= largest) {
+    others.push(Math.min(left, largest))
+  }
+  return others
+}
+
 /**
  * A page's cost at each depth of accounts of each size, all in one index. One request at a time, so
  * a latency includes no queue.
@@ -40,7 +50,9 @@ export const sizesPart: Part = {
   async measure(shared, scope) {
     const { options, settings } = shared
     const sizes = sizesUpTo(options.largest)
-    const named = Object.fromEntries(sizes.map((size) => [`of_${size}`, size]))
+    const named = { ...Object.fromEntries(sizes.map((size) => [`of_${size}`, size])) }
+    for (const [at, size] of otherSizes(sizes, options.orders).entries())
+      named[`other_${at}`] = size
     const seconds = Math.max(1, Math.round(SHARE_OF_SECONDS * options.seconds))
     const context = {
       ...shared,
@@ -48,12 +60,13 @@ export const sizesPart: Part = {
       options: { ...options, seconds, connections: 1 },
     }
     const { index, services } = await fillServiceIndex(context, scope)
-    const ids = context.orders.accounts.map(({ id }) => id)
+    const measured = context.orders.accounts.slice(0, sizes.length)
+    const ids = measured.map(({ id }) => id)
     const access = await accessTo(ids, services)
     const service = await openService(context, { name: 'api', settings, access }, scope)
     const client = scope.use(createLoadClient(context.openSearch))
     const scenarios: Scenario[] = []
-    for (const account of context.orders.accounts) {
+    for (const account of measured) {
       const raw = rawSearches(context, { name: `raw ${account.size}`, index, client })
       const api = { ...service, name: `api ${account.size}` }
       scenarios.push(...(await pageScenarios(context, depthCases(account), [raw, api])))
@@ -62,7 +75,8 @@ export const sizesPart: Part = {
       return { name, contenders: those.flatMap(({ contenders }) => contenders) }
     })
     const results = await race(byDepth, context)
-    const title = `Pages of ${LIMIT} by depth and by the account's size, one request at a time; ${seconds} s each`
+    const { count } = context.orders
+    const title = `Pages of ${LIMIT} by depth and by the account's size, one request at a time; ${seconds} s each; ${count} orders, shards: ${options.shards}`
     return {
       sections: [{ title, results, base: `api ${SMALLEST}` }],
       recorded: { costs: sizeCosts(sizes, results) },
@@ -85,7 +99,8 @@ const scenarioName = (sort: Sort, depth: string) => `${shortSort(sort)} ${depth}
 /**
  * The API's p50 of the largest account by that of smaller ones, and that of the deepest page by
  * that of the first: the worst of all depths, and of all sizes. First pages, which most clients read,
- * are also compared alone. `sizes` is ascending.
+ * are also compared alone. The last cost is the API's share of that growth: how much more of the raw
+ * search a page of the largest account costs than one of the smallest. `sizes` is ascending.
  */
 export function sizeCosts(sizes: readonly number[], results: readonly Result[]): Ratios {
   const [smallest = 0, largest = 0] = [sizes[0], sizes.at(-1)]
@@ -101,12 +116,19 @@ export function sizeCosts(sizes: readonly number[], results: readonly Result[]):
       const found = ofSort.find(({ name }) => name === scenarioName(sort, depth))
       return found ? valuesOf(found, `api ${size}`, figure) : []
     }
+    const overRaw = (size: number) => {
+      const ratio = { of: `api ${size}`, per: `raw ${size}`, figure } as const
+      return ofSort.map((result) => ratioOf(result, ratio))
+    }
+    const [grown, from] = [overRaw(largest), overRaw(smallest)]
+    const added = Math.max(...grown.map((ratio, at) => ratio / (from[at] ?? Number.NaN)))
     const firstPages = medianRatio(p50sAt('first', largest), p50sAt('first', smallest))
     const deepened = sizes.map((size) => medianRatio(p50sAt('99%', size), p50sAt('first', size)))
     return [
       ...growths,
       [`p50 ${largest}÷${smallest} ${shortSort(sort)}, first page`, firstPages],
       [`p50 99%÷first ${shortSort(sort)}, any size`, Math.max(...deepened)],
+      [`p50 api÷raw ${largest}÷${smallest} ${shortSort(sort)}, any depth`, added],
     ]
   })
   return Object.fromEntries(costs)

@@ -20,6 +20,8 @@ export interface ScratchProcess {
   /** The log file of its output. */
   readonly logFile: string
   hasEnded(): boolean
+  /** `null` while it runs, and after a signal. */
+  exitCode(): number | null
   /** The tail of its output, which explains a failed start. */
   logTail(): Promise<string>
   /** Kills the program, even when stopped, and waits for its exit. */
@@ -93,6 +95,7 @@ function scratchProcess(child: ChildProcess, logFile: string): ScratchProcess {
     pid,
     logFile,
     hasEnded,
+    exitCode: () => child.exitCode,
     async logTail() {
       return (await readFile(logFile, 'utf8')).slice(-LOG_TAIL_CHARACTERS)
     },

@@ -6,7 +6,8 @@ import { shortenedTo } from '../../../scripts/bench/parts/api/contenders.ts'
 import { addedLatencies, memoryCosts } from '../../../scripts/bench/parts/api.ts'
 import { outcomeFigures, reportOverload } from '../../../scripts/bench/parts/overload.ts'
 import { arrivalFigures } from '../../../scripts/bench/parts/rates.ts'
-import { sizeCosts } from '../../../scripts/bench/parts/sizes.ts'
+import { accountSizes } from '../../../scripts/bench/parts/reindex.ts'
+import { otherSizes, sizeCosts } from '../../../scripts/bench/parts/sizes.ts'
 import { misreported } from '../../../scripts/bench/parts/workers.ts'
 import {
   failuresOf,
@@ -14,7 +15,7 @@ import {
   renderSection,
   type Sample,
 } from '../../../scripts/bench/report.ts'
-import { median, medianRatio, percentile } from '../../harness/statistics.ts'
+import { median, medianRatio, percentile, sum } from '../../harness/statistics.ts'
 
 const { signal } = new AbortController()
 
@@ -206,7 +207,14 @@ describe('costs', () => {
 
   it('Sizes are compared by the worst depth, and depths by the worst size', () => {
     const scenario = (name: string, p50s: readonly number[]) => {
-      const samples = p50s.map((p50Ms, at) => [`api ${[100, 1_000, 5_000][at]}`, [{ p50Ms }]])
+      const samples = p50s.flatMap((p50Ms, at) => {
+        const size = [100, 1_000, 5_000][at]
+        // The raw search grows as the first page does.
+        return [
+          [`api ${size}`, [{ p50Ms }]],
+          [`raw ${size}`, [{ p50Ms: (at + 1) / 2 }]],
+        ]
+      })
       return { name, samples: Object.fromEntries(samples) }
     }
     const results = ['created', 'updated'].flatMap((sort) => [
@@ -218,11 +226,25 @@ describe('costs', () => {
       'p50 5000÷1000 created, any depth': 1.5,
       'p50 5000÷100 created, first page': 3,
       'p50 99%÷first created, any size': 2,
+      'p50 api÷raw 5000÷100 created, any depth': 1,
       'p50 5000÷100 updated, any depth': 6,
       'p50 5000÷1000 updated, any depth': 6,
       'p50 5000÷100 updated, first page': 3,
       'p50 99%÷first updated, any size': 4,
+      'p50 api÷raw 5000÷100 updated, any depth': 2,
     })
+  })
+
+  it('Other accounts fill an index up to its number of orders', () => {
+    expect(otherSizes([100, 1_000], 3_600)).toEqual([1_000, 1_000, 500])
+    expect(otherSizes([100, 1_000], 1_000)).toEqual([])
+  })
+
+  it('The orders of a reindex are of accounts of every size', () => {
+    const sizes = accountSizes(30_000, 10_000)
+    expect(sum(sizes)).toBe(30_000)
+    expect(sizes.filter((size) => size === 1_000)).toHaveLength(10)
+    expect(sizes.filter((size) => size === 10_000)).toHaveLength(2)
   })
 
   it('Goodput and the cost of shedding in a flood are compared with the ceiling', () => {

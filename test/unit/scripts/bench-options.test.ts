@@ -10,7 +10,7 @@ const measurements = webhookMeasurements.map(({ name }) => name)
 
 it('The options have defaults for a complete run', () => {
   expect(readOptions([])).toEqual({
-    ...{ orders: 200_000, seconds: 8, rounds: 3, connections: 8 },
+    ...{ orders: 200_000, seconds: 8, shards: 1, rounds: 3, connections: 8 },
     ...{ loadOrders: 100_000, rate: 500, largest: 1_000_000 },
     ...{ dead: 1_000, idle: 10_000, pending: 1_000_000, waiting: 100_000 },
     ...{ measurements, against: undefined, cpuProf: undefined },
@@ -20,9 +20,9 @@ it('The options have defaults for a complete run', () => {
 
 it('Every option is read', () => {
   const args =
-    '--orders 5000 --seconds 1 --rounds 9 --connections 16 --load-orders 1000 --rate 2000 --largest 10000 --dead 10 --idle 100 --pending 1000 --waiting 2000 --measurement idle --against ../before --cpu-prof profiles --only lag --merged --json=figures.json --chart'
+    '--orders 5000 --seconds 1 --shards 4 --rounds 9 --connections 16 --load-orders 1000 --rate 2000 --largest 10000 --dead 10 --idle 100 --pending 1000 --waiting 2000 --measurement idle --against ../before --cpu-prof profiles --only lag --merged --json=figures.json --chart'
   expect(readOptions(args.split(' '))).toEqual({
-    ...{ orders: 5_000, seconds: 1, rounds: 9, connections: 16 },
+    ...{ orders: 5_000, seconds: 1, shards: 4, rounds: 9, connections: 16 },
     ...{ loadOrders: 1_000, rate: 2_000, largest: 10_000 },
     ...{ dead: 10, idle: 100, pending: 1_000, waiting: 2_000 },
     ...{ measurements: ['idle'], against: '../before', cpuProf: 'profiles' },

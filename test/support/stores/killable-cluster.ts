@@ -53,7 +53,8 @@ export async function startKillableCluster(nodeCount: number) {
     async nodeOfPrimary(index: string): Promise<OpenSearchNode> {
       const path = `_cat/shards/${index}?format=json`
       const shards = await opensearch<ListedShard[]>('GET', path)
-      const { node: name } = shards.find(({ shard, prirep }) => shard === '0' && prirep === 'p') ?? {}
+      const { node: name } =
+        shards.find(({ shard, prirep }) => shard === '0' && prirep === 'p') ?? {}
       const node = nodes.find(({ url }) => name?.endsWith(`-${new URL(url).port}`))
       if (node === undefined) throw new Error(`no node is called ${name}`)
       return node

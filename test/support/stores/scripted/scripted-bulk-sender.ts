@@ -1,8 +1,6 @@
 import { afterEach, beforeEach } from 'vitest'
-import {
-  type BulkItem,
-  createBulkSender,
-} from '../../../../src/stores/opensearch/write/bulk-sender.ts'
+import type { BulkItem } from '../../../../src/stores/opensearch/write/bulk-item.ts'
+import { createBulkSender } from '../../../../src/stores/opensearch/write/bulk-sender.ts'
 import {
   type BulkTarget,
   createOptimisticConcurrency,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { installPython } from '../../../scripts/python/packages.ts'
-import { runCommand } from '../../harness/containers/docker.ts'
+import { runToEnd } from '../../harness/containers/docker.ts'
 import { temporaryFolder } from '../../support/stores/backend.ts'
 
 const INSTALL_MS = 300_000
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 /** Validates against the schemas of Kubernetes 1.37, in which an unknown field is an error. */
 const validate = (path: string) =>
-  runCommand([join(programs, 'kubernetes-validate'), '--strict', '-k', '1.37', path])
+  runToEnd([join(programs, 'kubernetes-validate'), '--strict', '-k', '1.37', path])
 
 describe('the example for Kubernetes', () => {
   it.each(files)('%s is valid by the schemas of Kubernetes', async (file) => {

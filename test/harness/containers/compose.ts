@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { findOnPath } from '../tools/find-on-path.ts'
-import { type CommandOptions, type Docker, outputOf, runCommand } from './docker.ts'
+import { type CommandOptions, type Docker, outputOf, runToEnd } from './docker.ts'
 
 /** Not the name in the file, whose volumes hold the data of the developer. */
 export const PROJECT = 'public-orders-api-test'
@@ -16,7 +16,7 @@ export interface Compose {
   /** Runs a command of Compose to its end. Throws when it fails. */
   (...args: readonly string[]): Promise<string>
   /** A command with this input, whatever its exit code. */
-  attempt: (args: readonly string[], options?: CommandOptions) => ReturnType<typeof runCommand>
+  attempt: (args: readonly string[], options?: CommandOptions) => ReturnType<typeof runToEnd>
   /** The id of the container of a service. */
   container(service: string): Promise<string>
 }
@@ -25,7 +25,7 @@ export interface Compose {
 export async function findCompose(env: NodeJS.ProcessEnv): Promise<string[] | undefined> {
   if (findOnPath('docker', env) === undefined) return undefined
   const plugin = ['docker', 'compose']
-  if ((await runCommand([...plugin, 'version'], { env })).code === 0) return plugin
+  if ((await runToEnd([...plugin, 'version'], { env })).code === 0) return plugin
   return findOnPath('docker-compose', env) === undefined ? undefined : ['docker-compose']
 }
 
@@ -39,7 +39,7 @@ export async function openCompose({ env }: Docker, folder: string): Promise<Comp
   const run = (...args: readonly string[]) => outputOf([...command, ...args], { env, cwd: folder })
   return Object.assign(run, {
     attempt: (args: readonly string[], options: CommandOptions = {}) =>
-      runCommand([...command, ...args], { env, cwd: folder, ...options }),
+      runToEnd([...command, ...args], { env, cwd: folder, ...options }),
     container: (service: string) => run('ps', '--quiet', service),
   })
 }

@@ -17,7 +17,7 @@ export interface CommandResult {
 }
 
 /** Runs a command to its end, whatever its exit code. */
-export async function runCommand(
+export async function runToEnd(
   [command = '', ...args]: readonly string[],
   { cwd, env = process.env, input = '' }: CommandOptions = {},
 ): Promise<CommandResult> {
@@ -37,7 +37,7 @@ export async function outputOf(
   command: readonly string[],
   options: CommandOptions = {},
 ): Promise<string> {
-  const { code, stdout, stderr } = await runCommand(command, options)
+  const { code, stdout, stderr } = await runToEnd(command, options)
   if (code !== 0) throw new Error(`${command.join(' ')} exited with ${code}:\n${stdout}${stderr}`)
   return stdout.trim()
 }
@@ -58,7 +58,7 @@ export function dockerOn(host: string | undefined, given: NodeJS.ProcessEnv = pr
   return Object.assign((...args: readonly string[]) => outputOf(['docker', ...args], { env }), {
     env,
     attempt: (args: readonly string[], options: CommandOptions = {}) =>
-      runCommand(['docker', ...args], { env, ...options }),
+      runToEnd(['docker', ...args], { env, ...options }),
   })
 }
 

@@ -52,6 +52,8 @@ interface LoopPlan {
   requests: readonly LoadRequest[]
   /** The process of the contender, unless OpenSearch itself is the contender. */
   server?: Pick<RunningService, 'cpuMicros' | 'residentBytes'> | undefined
+  /** Of the server: its workers; 1 when absent. */
+  processes?: number
 }
 
 /** A contender that receives as many requests as it can answer. */
@@ -80,6 +82,8 @@ export function loopContender(
 
 /** V8 has optimised a service and the bare proxy after about so many requests. */
 const WARM_UP_REQUESTS = 50_000
+/** Optimised code is kept, so a process is warmed up once. */
+const warm = new WeakSet<object>()
 
 /** Sends requests to each process of the contenders until V8 has optimised it. */
 export async function warmUpProcesses(
@@ -88,11 +92,12 @@ export async function warmUpProcesses(
 ): Promise<void> {
   const byProcess = Map.groupBy(plans, ({ server }) => server)
   for (const [server, [first, ...others]] of byProcess) {
-    if (server === undefined || first === undefined) continue
+    if (server === undefined || first === undefined || warm.has(server)) continue
+    warm.add(server)
     log(`warming up ${first.name} …`)
     const requests = [first, ...others].flatMap((plan) => plan.requests)
     let sent = 0
-    while (sent < WARM_UP_REQUESTS) {
+    while (sent < WARM_UP_REQUESTS * (first.processes ?? 1)) {
       sent += (await first.client.loop(requests, WARM_UP_MS, signal)).length
     }
   }

@@ -7,7 +7,7 @@ import type { Services } from '../../../src/services.ts'
 import type { RunningApi, Settings } from '../../../test/harness/processes/service.ts'
 import { type BenchContext, startBenched } from '../context.ts'
 import { createLoadClient, type LoadClient, type LoadRequest } from '../measuring/load.ts'
-import { loopContender, type Scenario } from '../measuring/race.ts'
+import { loopContender, type Scenario, warmUpProcesses } from '../measuring/race.ts'
 import { type Case, idsOf, type Place, stateAt } from './cases.ts'
 import { filterParams } from './filtered.ts'
 import { recordSearches } from './searches.ts'
@@ -18,6 +18,7 @@ export interface PageSource {
   client: LoadClient
   /** Absent where OpenSearch itself answers. */
   server?: RunningApi
+  processes?: number
   /** A request for each place of the case. */
   requestsOf(of: Case): Promise<LoadRequest[]> | LoadRequest[]
   /** The ids of a response's orders. */
@@ -53,6 +54,7 @@ interface ServicePlan {
   client: LoadClient
   access: AccessMap
   server?: RunningApi
+  processes?: number
   /** Returns the cursor of a place; those of the service by default. */
   cursorAt?(place: Place): string | null
 }
@@ -94,7 +96,9 @@ export async function openService(
   const server = scope.use(await startBenched(context, name, settings))
   const target = { origins: [server.origin] }
   const client = scope.use(createLoadClient(target, context.options.connections))
-  return { ...servicePages(context, { name, client, access, server }), server }
+  const { WORKERS = '1' } = settings
+  const processes = Number(WORKERS)
+  return { ...servicePages(context, { name, client, access, server, processes }), server }
 }
 
 /** Issues a key for each account. */
@@ -154,17 +158,22 @@ export async function checkedSources<S extends PageSource>(
   return checked
 }
 
-/** A scenario for each case, in which every source is a contender. */
+/** A scenario for each case, in which every source is a contender. Their processes are warm. */
 export async function pageScenarios(
   context: BenchContext,
   cases: readonly Case[],
   sources: readonly PageSource[],
 ): Promise<Scenario[]> {
-  const scenarios: Scenario[] = []
+  const checkedCases = []
   for (const of of cases) {
-    const checked = await checkedSources(context, sources, of)
-    const contenders = checked.map((source) => loopContender(context, source))
-    scenarios.push({ name: of.name, contenders })
+    checkedCases.push({ name: of.name, checked: await checkedSources(context, sources, of) })
   }
-  return scenarios
+  await warmUpProcesses(
+    checkedCases.flatMap(({ checked }) => checked),
+    context,
+  )
+  return checkedCases.map(({ name, checked }) => ({
+    name,
+    contenders: checked.map((source) => loopContender(context, source)),
+  }))
 }

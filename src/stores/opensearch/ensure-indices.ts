@@ -1,6 +1,7 @@
 import { memoizeAsync } from '../../lib/memoize-async.ts'
 import { createMutex } from '../../lib/mutex.ts'
 import { IndexLost } from '../index-lost.ts'
+import { hasAlias } from './client/aliases.ts'
 import { type OpenSearch, read, write } from './client/client.ts'
 import { BAD_REQUEST, isIndexExistsError, isRejectedWith } from './client/errors.ts'
 import {
@@ -139,7 +140,7 @@ export function createEnsureIndices(
   }
 
   async function createMissing(alias: string, definition: object): Promise<void> {
-    if (await exists(alias)) return
+    if (await hasAlias(client, deadlineMs, alias)) return
     await createIndex(concreteIndex(alias, 1), [alias], definition)
   }
 
@@ -155,9 +156,5 @@ export function createEnsureIndices(
     } catch (error) {
       if (!isIndexExistsError(error)) throw error // Otherwise another process created it first.
     }
-  }
-
-  function exists(name: string): Promise<boolean> {
-    return read(deadlineMs, (options) => client.indices.existsAlias({ name }, options))
   }
 }

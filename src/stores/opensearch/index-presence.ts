@@ -1,4 +1,5 @@
 import { IndexLost } from '../index-lost.ts'
+import { hasAlias } from './client/aliases.ts'
 import { type OpenSearch, read } from './client/client.ts'
 import { concreteIndex, type IndexNames, indexVersion } from './index-names.ts'
 
@@ -49,9 +50,7 @@ export async function readPresence({
   const hasLiveAlias =
     Object.values(aliases).some(({ aliases }) => names.orders in aliases) ||
     // The alias may be on an index of another name, such as a restored one.
-    (await read(deadlineMs, (options) =>
-      client.indices.existsAlias({ name: names.orders }, options),
-    ))
+    (await hasAlias(client, deadlineMs, names.orders))
   if (hasLiveAlias) return { kind: 'present', ...found }
   return { kind: found.records.length > 0 ? 'lost' : 'never-created', ...found }
 }

@@ -1,5 +1,5 @@
-import { type OpenSearch, read } from './client/client.ts'
-import { isRejectedWith, NOT_FOUND } from './client/errors.ts'
+import { readAliases } from './client/aliases.ts'
+import type { OpenSearch } from './client/client.ts'
 import type { IndexNames } from './index-names.ts'
 
 /** The indices behind the alias of the version records: one, unless it is lost or changed by hand. */
@@ -8,10 +8,7 @@ export async function readVersionRecordIndices(
   { versionRecords }: IndexNames,
   deadlineMs: number,
 ): Promise<string[]> {
-  const aliases = await read(deadlineMs, (call) =>
-    client.indices.getAlias({ name: [versionRecords] }, call),
-  ).catch(noneIfMissing)
-  return Object.keys(aliases)
+  return Object.keys(await readAliases(client, deadlineMs, [versionRecords]))
 }
 
 /** The index of the version records. @throws Error when the alias is not on exactly one */
@@ -23,9 +20,4 @@ export async function readVersionRecordIndex(
   const [index, ...others] = await readVersionRecordIndices(client, names, deadlineMs)
   if (index !== undefined && others.length === 0) return index
   throw new Error(`the alias ${names.versionRecords} must be on exactly one index`)
-}
-
-function noneIfMissing(error: unknown): Record<string, never> {
-  if (isRejectedWith(error, NOT_FOUND)) return {}
-  throw error
 }

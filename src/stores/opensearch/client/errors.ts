@@ -7,8 +7,8 @@ export class RequestRejectedError extends Error {
   /** The `type` of OpenSearch's error. */
   readonly type: string
 
-  constructor(status: number, type: string, reason: string) {
-    super(`OpenSearch rejected the request with ${status} ${type}: ${reason}`)
+  constructor(status: number, type: string, reason: string, message?: string) {
+    super(message ?? `OpenSearch rejected the request with ${status} ${type}: ${reason}`)
     this.name = 'RequestRejectedError'
     this.status = status
     this.type = type
@@ -19,6 +19,8 @@ export class RequestRejectedError extends Error {
 export class IndexMissing extends Unavailable {}
 
 export const BAD_REQUEST = 400
+const UNAUTHORIZED = 401
+const FORBIDDEN = 403
 export const NOT_FOUND = 404
 export const CONFLICT = 409
 export const TOO_MANY_REQUESTS = 429
@@ -31,8 +33,10 @@ const INDEX_EXISTS = 'resource_already_exists_exception'
 
 export const NOT_JSON =
   'OPENSEARCH_URL did not answer with JSON: check that it is the address of OpenSearch'
-const CHECK_PERMISSIONS =
-  'check the user and password in OPENSEARCH_URL, and the permissions of that user'
+const WRONG_CREDENTIALS =
+  'OpenSearch rejected the user or the password in OPENSEARCH_URL (401): check both, percent-encoded'
+const GRANT =
+  'give the user in OPENSEARCH_URL the role of "Access" in docker/stores.md, for this INDEX_PREFIX'
 
 /** Whether OpenSearch rejected a request with this status. */
 export function isRejectedWith(error: unknown, status: number): error is RequestRejectedError {
@@ -67,8 +71,11 @@ export function toStoreError(error: unknown): Error {
       `OpenSearch has no such index: run "index init", which creates it or reports its loss: ${reason}`,
     )
   }
-  if (statusCode === 401 || statusCode === 403) {
-    return new RequestRejectedError(statusCode, type, `${reason}; ${CHECK_PERMISSIONS}`)
+  if (statusCode === UNAUTHORIZED) {
+    return new RequestRejectedError(statusCode, type, reason, WRONG_CREDENTIALS)
+  }
+  if (statusCode === FORBIDDEN) {
+    return new RequestRejectedError(statusCode, type, `${reason}; ${GRANT}`)
   }
   return new RequestRejectedError(statusCode, type, reason)
 }

@@ -4,11 +4,11 @@ import { type RequestScope, unbounded } from '../../../lib/request-scope.ts'
 import { addedParamOf } from '../../../orders/filters.ts'
 import { FilterUnavailableError } from '../../../orders/invalid-param-error.ts'
 import type { OrderStore, PageQuery } from '../../../orders/order-store.ts'
+import { hasAlias } from '../client/aliases.ts'
 import {
   type OpenSearch,
   type OpenSearchOperation,
   parseResponse,
-  read,
   readRaw,
 } from '../client/client.ts'
 import { readSourceBytes } from '../client/documents.ts'
@@ -78,10 +78,7 @@ export function createOpenSearchOrderStore({
   /** Throws the error again when the orders are missing too. */
   async function nullIfNotFilterable(error: unknown): Promise<null> {
     if (!(error instanceof IndexMissing)) throw error
-    const hasOrders = await read(deadlineMs, (call) =>
-      client.indices.existsAlias({ name: names.orders }, call),
-    )
-    if (hasOrders) return null
+    if (await hasAlias(client, deadlineMs, names.orders)) return null
     throw error
   }
 

@@ -1,3 +1,4 @@
+import { readAliases } from '../client/aliases.ts'
 import { type OpenSearch, read, write } from '../client/client.ts'
 import { isIndexExistsError } from '../client/errors.ts'
 import { countDocuments, readShardCount, refreshIndices } from '../client/shards.ts'
@@ -88,13 +89,11 @@ export function createIndexVersions({
     },
 
     async liveIndex() {
-      const aliases = await read(deadlineMs, (call) =>
-        client.indices.getAlias({ name: names.orders }, call),
-      )
-      const [index, ...others] = Object.keys(aliases)
+      const found = Object.keys(await readAliases(client, deadlineMs, [names.orders]))
+      const [index, ...others] = found
       if (index !== undefined && others.length === 0) return index
       throw new Error(
-        `expected the alias ${names.orders} on one index; found it on ${Object.keys(aliases).join(', ') || 'none'}`,
+        `expected the alias ${names.orders} on one index; found it on ${found.join(', ') || 'none'}`,
       )
     },
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Unavailable } from '../../../lib/unavailable.ts'
+import { readAliases } from '../client/aliases.ts'
 import { type OpenSearch, read, write } from '../client/client.ts'
 import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
 import { refreshIndices } from '../client/shards.ts'
@@ -64,10 +65,10 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
   }
 
   async function readLiveIndices(): Promise<string[]> {
-    const aliases = await read(deadlineMs, (options) =>
-      client.indices.getAlias({ name: [names.orders] }, options),
-    ).catch(throwAliasMissing)
-    return Object.keys(aliases)
+    const live = Object.keys(await readAliases(client, deadlineMs, [names.orders]))
+    // A fence that moved the alias to another index would hide the loss of the live one.
+    if (live.length === 0) throw new Unavailable('no index has the alias of the orders')
+    return live
   }
 
   /** No bulk runs and everything is refreshed, so readers see no difference. */
@@ -108,9 +109,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
       concreteIndex(names.eventRecords, 1),
       ...(versionRecords.length > 0 ? versionRecords : [concreteIndex(names.versionRecords, 1)]),
     ]
-    const aliases = await read(deadlineMs, (options) =>
-      client.indices.getAlias({ name: [...names.writeAliases] }, options),
-    )
+    const aliases = await readAliases(client, deadlineMs, names.writeAliases)
     await updateAliases([
       ...Object.entries(aliases).flatMap(([index, { aliases }]) =>
         // `must_exist` fails the whole swap when another writer changed the aliases since the read.
@@ -156,12 +155,6 @@ function moveAlias(alias: string, from: readonly string[], to: readonly string[]
     ...removed.map((index) => ({ remove: { index, alias } })),
     ...added.map((index) => ({ add: { index, alias } })),
   ]
-}
-
-/** The live index is lost. A fence that moved the alias to another index would hide the loss. */
-function throwAliasMissing(error: unknown): never {
-  if (!isRejectedWith(error, NOT_FOUND)) throw error
-  throw new Unavailable('no index has the alias of the orders', { cause: error })
 }
 
 function throwAliasConflict(error: unknown): never {

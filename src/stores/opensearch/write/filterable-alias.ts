@@ -1,4 +1,5 @@
-import { type OpenSearch, read } from '../client/client.ts'
+import { readAliases } from '../client/aliases.ts'
+import type { OpenSearch } from '../client/client.ts'
 import { countDocuments } from '../client/shards.ts'
 import type { IndexNames } from '../index-names.ts'
 import { TOMBSTONES } from '../tombstone.ts'
@@ -16,10 +17,7 @@ export async function readFilterableIndices({
   names: { filterableOrders },
   deadlineMs,
 }: FilterableAliasOptions): Promise<string[]> {
-  // A pattern, because the alias may be missing.
-  const request = { name: [`${filterableOrders}*`] }
-  const found = await read(deadlineMs, (call) => client.indices.getAlias(request, call))
-  return Object.keys(found).filter((index) => filterableOrders in (found[index]?.aliases ?? {}))
+  return Object.keys(await readAliases(client, deadlineMs, [filterableOrders]))
 }
 
 /** Every document of an earlier release lacks this field, and the keys of the other filters. */

@@ -97,9 +97,9 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
     else if (path.includes('/_settings')) oneShard(response, request)
     else if (path.includes('/_search')) nothingFound(response, request)
     else if (path.includes('/_count')) (cluster.lacking ?? counted(0))(response, request)
-    else if (path.startsWith('/_alias/orders-filterable'))
+    else if (path.startsWith('/orders-filterable/_alias/'))
       (cluster.filterable ?? filterable('orders-v1'))(response, request)
-    else if (path === '/_alias/orders') (cluster.read ?? readFirst)(response, request)
+    else if (path.startsWith('/orders/_alias/')) (cluster.read ?? readFirst)(response, request)
     else (cluster.aliases ?? there)(response, request)
   })
   const delays: string[] = []
@@ -122,6 +122,8 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
   return { error, delays, received, paths: received.map(({ path }) => decodeURIComponent(path)) }
 }
 
+const aliasPath = (alias: string) => `/${alias}/_alias/${alias}?ignore_unavailable=true`
+
 const swaps = (received: readonly ReceivedRequest[]) =>
   received.flatMap(({ path, body }) => (path === '/_aliases' ? [JSON.parse(body).actions] : []))
 const swapped = (received: readonly ReceivedRequest[]) => swaps(received)[0]
@@ -131,13 +133,13 @@ describe('a fence', () => {
     const { error, paths } = await raise()
     expect(error).toBeUndefined()
     expect(paths).toEqual([
-      '/_alias/orders-w-*,order-heads-w-*,order-events-w-*',
+      aliasPath('orders-w-*,order-heads-w-*,order-events-w-*'),
       '/_aliases',
       '/_tasks?actions=indices:data/write/bulk*',
       '/orders-v1/_refresh',
-      '/_alias/orders',
+      aliasPath('orders'),
       '/orders-v1/_count?terminate_after=1',
-      '/_alias/orders-filterable*',
+      aliasPath('orders-filterable'),
     ])
   })
 

@@ -99,9 +99,9 @@ export function createScriptedCluster(bulks: Behaviour[]) {
       return method === 'GET' ? readLease(response, request) : writeLease(response, request)
     }
     if (path === '/_aliases') return swap(response, request)
-    if (/^\/_alias\/orders(-filterable.*)?$/.test(path))
-      return respond(200, READ)(response, request)
-    if (path === '/_alias/order-heads') return respond(200, VERSION_RECORDS)(response, request)
+    if (/^\/orders(-filterable)?\/_alias\//.test(path)) return respond(200, READ)(response, request)
+    if (path.startsWith('/order-heads/_alias/'))
+      return respond(200, VERSION_RECORDS)(response, request)
     if (path.includes('/_count')) return respond(200, COUNTED)(response, request)
     if (path.includes('/_refresh'))
       return respond(200, { _shards: { total: 1, successful: 1, failed: 0 } })(response, request)

@@ -1,0 +1,36 @@
+import { type OpenSearch, read } from './client.ts'
+import { isRejectedWith, NOT_FOUND } from './errors.ts'
+
+// Every request names the indices too, by the alias: without them it concerns every index of the
+// cluster, and a role that is limited to the indices of this service may not send it.
+
+/** The aliases of each index, out of those asked for. */
+export type AliasesByIndex = Record<string, { aliases: Record<string, unknown> }>
+
+/**
+ * The indices that have one of these aliases, which may be patterns; none when all are missing.
+ * @throws Unavailable, or RequestRejectedError
+ */
+export function readAliases(
+  client: OpenSearch,
+  deadlineMs: number,
+  aliases: readonly string[],
+): Promise<AliasesByIndex> {
+  const request = { index: [...aliases], name: [...aliases], ignore_unavailable: true }
+  return read(deadlineMs, (call) => client.indices.getAlias(request, call)).catch(noneIfMissing)
+}
+
+/** Whether an index has the alias. @throws Unavailable, or RequestRejectedError */
+export async function hasAlias(
+  client: OpenSearch,
+  deadlineMs: number,
+  alias: string,
+): Promise<boolean> {
+  // No HEAD request, whose response cannot name a missing permission.
+  return Object.keys(await readAliases(client, deadlineMs, [alias])).length > 0
+}
+
+function noneIfMissing(error: unknown): AliasesByIndex {
+  if (isRejectedWith(error, NOT_FOUND)) return {}
+  throw error
+}

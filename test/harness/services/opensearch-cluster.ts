@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { poll } from '../processes/poll.ts'
 import type { Scratch, ScratchProcess } from '../processes/scratch.ts'
+import { type NodeSecurity, PLUGIN_CLASS } from './security-plugin.ts'
 
 const START_MS = 120_000
 const HEALTH_CHECK_MS = 5_000
@@ -21,6 +22,8 @@ export interface ClusterPlan {
   /** Consecutive HTTP ports, one per node. */
   ports: readonly number[]
   separateProcesses: boolean
+  /** Absent: no security plugin. */
+  security?: NodeSecurity | undefined
 }
 
 /** One process of the cluster and the HTTP ports of its nodes. */
@@ -62,6 +65,10 @@ async function startNode(
   const temporary = join(scratch.path, `${name}-tmp`)
   for (const folder of [home, conf, temporary]) await mkdir(folder)
   await writeFile(join(conf, 'opensearch.yml'), settings(plan, scratch, ports))
+  for (const [path, content] of Object.entries(plan.security?.files ?? {})) {
+    await mkdir(dirname(join(conf, path)), { recursive: true })
+    await writeFile(join(conf, path), content)
+  }
 
   const process = await scratch.start(name, plan.java, [
     ...[`-Xms${plan.heapMb}m`, `-Xmx${plan.heapMb}m`],
@@ -70,6 +77,7 @@ async function startNode(
     ...['-cp', plan.classPath, plan.separateProcesses ? JOINING_NODE : RUNNER],
     ...['-basePath', home, '-confPath', conf, '-clusterName', clusterName(scratch), '-useLogger'],
     ...['-numOfNode', `${ports.length}`, '-baseHttpPort', `${Number(ports[0]) - 1}`],
+    ...(plan.security ? ['-pluginTypes', PLUGIN_CLASS] : []),
   ])
   return { process, ports }
 }
@@ -103,21 +111,25 @@ function settings(plan: ClusterPlan, scratch: Scratch, ports: readonly number[])
     'path.repo': [snapshotFolder(scratch)],
     // A full disk must not make the indices read-only in the middle of a test.
     'cluster.routing.allocation.disk.threshold_enabled': false,
+    ...plan.security?.settings,
   })
 }
 
 /** Whether the node on this port belongs to this cluster and reports all nodes. */
 async function isUp(port: number, plan: ClusterPlan, scratch: Scratch): Promise<boolean> {
-  const query = `wait_for_nodes=${plan.ports.length}&timeout=1s`
+  const path = `/_cluster/health?wait_for_nodes=${plan.ports.length}&timeout=1s`
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/_cluster/health?${query}`, {
-      signal: AbortSignal.timeout(HEALTH_CHECK_MS),
-    })
-    const text = await response.text()
-    return response.status === 200 && text.includes(JSON.stringify(clusterName(scratch)))
+    const { status, text } = await (plan.security?.get ?? get)(path, port)
+    return status === 200 && text.includes(JSON.stringify(clusterName(scratch)))
   } catch {
     return false // It does not listen yet.
   }
+}
+
+async function get(path: string, port: number): Promise<{ status: number; text: string }> {
+  const signal = AbortSignal.timeout(HEALTH_CHECK_MS)
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal })
+  return { status: response.status, text: await response.text() }
 }
 
 /** A folder for snapshot repositories of type `fs` that all nodes can access. */

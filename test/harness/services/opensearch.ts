@@ -2,9 +2,10 @@ import { areFree } from '../processes/ports.ts'
 import { openScratch } from '../processes/scratch.ts'
 import { findOnPath } from '../tools/find-on-path.ts'
 import { findJava, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
-import { openSearchClassPath } from './opensearch-class-path.ts'
+import { openSearchClassPath, securedClassPath } from './opensearch-class-path.ts'
 import { snapshotFolder, startCluster, TRANSPORT_OFFSET } from './opensearch-cluster.ts'
 import { openSearchVersion } from './opensearch-version.ts'
+import { nodeSecurity, type SecurityOptions } from './security-plugin.ts'
 
 // The runner always uses HTTP ports of this range, regardless of its settings.
 const FIRST_PORT = 9200
@@ -21,6 +22,8 @@ export interface OpenSearchOptions {
   separateProcesses?: boolean
   /** The heap of each process. */
   heapMb?: number
+  /** With the security plugin, in the only version that has one: TLS, users and their roles. */
+  security?: SecurityOptions
   /** The environment that selects the version, and in which the JDK and Maven are searched. */
   env?: NodeJS.ProcessEnv
 }
@@ -29,6 +32,7 @@ export interface OpenSearchNode {
   readonly url: string
   /** For signals; nodes share it unless each has its own process. */
   readonly pid: number
+  readonly logFile: string
 }
 
 /** A private cluster on the loopback address. */
@@ -48,19 +52,23 @@ export interface RunningOpenSearch {
  */
 export async function startOpenSearch(options: OpenSearchOptions = {}): Promise<RunningOpenSearch> {
   const { nodes = 2, separateProcesses = false, heapMb = 1024, env = process.env } = options
+  const security = options.security && nodeSecurity(options.security)
   const java = await findJava(env)
   const maven = findOnPath('mvn', env)
   if (!java || !maven) throw new Error(`OpenSearch needs a JDK >= ${MIN_JAVA_MAJOR} and Maven`)
-  const classPath = await openSearchClassPath(openSearchVersion(env), maven, java)
+  const classPath = security
+    ? await securedClassPath(maven, java)
+    : await openSearchClassPath(openSearchVersion(env), maven, java)
 
   for (let attempt = 1; ; attempt++) {
     const ports = await findPorts(nodes)
     const scratch = await openScratch('opensearch')
     try {
-      const plan = { java, classPath, heapMb, ports, separateProcesses }
+      const plan = { java, classPath, heapMb, ports, separateProcesses, security }
       const members = await startCluster(plan, scratch)
-      const running = members.flatMap((member) =>
-        member.ports.map((port) => ({ url: `http://127.0.0.1:${port}`, pid: member.process.pid })),
+      const origin = security ? 'https://localhost' : 'http://127.0.0.1'
+      const running = members.flatMap(({ ports: own, process: { pid, logFile } }) =>
+        own.map((port) => ({ url: `${origin}:${port}`, pid, logFile })),
       )
       return {
         url: running.map(({ url }) => url).join(','),

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Agent, request } from 'undici'
+import { vi } from 'vitest'
+import { startOpenSearch } from '../../harness/services/opensearch.ts'
+import { startRedis } from '../../harness/services/redis.ts'
+import {
+  ADMIN,
+  basicAuthorization,
+  PASSWORD,
+  type Role,
+} from '../../harness/services/security-plugin.ts'
+import { makeCertificate } from '../http/certificate.ts'
+import { createBackend } from '../stores/backend.ts'
+import { PREFIX } from './documented-role.ts'
+
+/** Maven may download OpenSearch and its plugin first. */
+export const SECURED_START_MS = 900_000
+/** The audit log is written in the background. */
+const LOG_TIMEOUT = { timeout: 30_000, interval: 50 }
+
+/** One call as the security plugin judged it. */
+export interface AuditedCall {
+  user: string
+  /** `GRANTED_PRIVILEGES`, `MISSING_PRIVILEGES`, `FAILED_LOGIN`, … */
+  category: string
+  /** The permission, such as `indices:data/read/search`. */
+  action: string
+  /** As requested, and the concrete ones behind aliases and patterns. */
+  indices: readonly string[]
+}
+
+export type SecuredCluster = Awaited<ReturnType<typeof startSecuredCluster>>
+
+/** OpenSearch with the security plugin, behind TLS, and a Redis. Each role has a user of its name. */
+export async function startSecuredCluster(roles: Readonly<Record<string, Role>>) {
+  const certificate = await makeCertificate()
+  const redis = await startRedis()
+  const cluster = await startOpenSearch({ nodes: 1, heapMb: 512, security: { certificate, roles } })
+  const { url = '', logFile = '' } = cluster.nodes[0] ?? {}
+  const { backend, caFile } = await openBackend(redis.url, certificate.ca)
+  const dispatcher = new Agent({ connect: { ca: certificate.ca } })
+
+  async function asAdmin(method: 'GET' | 'PUT' | 'POST', path: string, body?: object) {
+    const headers = {
+      authorization: basicAuthorization(ADMIN),
+      ...(body && { 'content-type': 'application/json' }),
+    }
+    const options = { method, headers, dispatcher, ...(body && { body: JSON.stringify(body) }) }
+    const response = await request(`${url}/${path}`, options)
+    return { status: response.statusCode, text: await response.body.text() }
+  }
+
+  /** The log once it has a call that was sent after all others. */
+  async function completeLog(): Promise<string> {
+    const marker = `marker-${randomUUID()}`
+    await asAdmin('GET', `${marker}/_count`)
+    return await vi.waitFor(async () => {
+      const log = await readFile(logFile, 'utf8')
+      if (!log.includes(marker)) throw new Error(`the audit log has no ${marker}`)
+      return log
+    }, LOG_TIMEOUT)
+  }
+
+  return {
+    folder: backend.folder,
+    /** Sends a request that no role limits. */
+    asAdmin,
+
+    /** The settings of the service as this user. */
+    env(user: string, password = PASSWORD): Record<string, string> {
+      const { protocol, host } = new URL(url)
+      const credentials = `${user}:${encodeURIComponent(password)}`
+      return {
+        ...backend.env,
+        OPENSEARCH_URL: `${protocol}//${credentials}@${host}`,
+        OPENSEARCH_CA_FILE: caFile,
+        INDEX_PREFIX: PREFIX,
+      }
+    },
+
+    /** Every call so far of this user. */
+    async calls(user: string): Promise<AuditedCall[]> {
+      return [...(await completeLog()).matchAll(/\[audit *\] (\{.*\})$/gm)]
+        .map(([, line = '']) => auditedCall(JSON.parse(line)))
+        .filter((call) => call.user === user)
+    },
+
+    async stop() {
+      await dispatcher.close()
+      await Promise.all([cluster.stop(), redis.stop(), rm(backend.folder, { recursive: true })])
+    },
+  }
+}
+
+/** Settings of isolated stores, and the file of the authority. */
+async function openBackend(redisUrl: string, ca: string) {
+  vi.stubEnv('REDIS_URL', redisUrl)
+  const backend = createBackend()
+  vi.unstubAllEnvs()
+  const caFile = join(backend.folder, 'ca.pem')
+  await writeFile(caFile, ca)
+  return { backend, caFile }
+}
+
+function auditedCall(entry: Record<string, unknown>): AuditedCall {
+  const names = ['audit_trace_indices', 'audit_trace_resolved_indices'].flatMap(
+    (field) => (entry[field] as string[] | undefined) ?? [],
+  )
+  return {
+    user: String(entry['audit_request_effective_user']),
+    category: String(entry['audit_category']),
+    action: String(entry['audit_request_privilege'] ?? entry['audit_rest_request_path']),
+    indices: [...new Set(names)],
+  }
+}

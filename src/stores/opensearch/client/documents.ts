@@ -2,6 +2,7 @@ import { type RequestScope, unbounded } from '../../../lib/request-scope.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { isTombstone, isTombstoneBytes, REMOVED_FIELD } from '../tombstone.ts'
 import { type OpenSearch, parseResponse, read, readRaw } from './client.ts'
+import { assertPermitted } from './errors.ts'
 import { extractSources } from './mget-sources.ts'
 
 export interface DocumentAddress {
@@ -126,6 +127,7 @@ function checkMgetComplete(
   index: string,
   count: number,
 ): MgetDocument[] {
+  for (const response of responses ?? []) assertPermitted(Object(response).error)
   if (responses?.length === count && responses.every(isMgetDocument)) return responses
   throw new Unavailable(`the mget response of OpenSearch lacks a document of ${index}`)
 }

@@ -28,6 +28,8 @@ export const TOO_MANY_REQUESTS = 429
 export const INDEX_BLOCKED = 'cluster_block_exception'
 /** An operator closed the index, or restores it. */
 export const INDEX_CLOSED = 'index_closed_exception'
+/** The user lacks a permission. */
+const SECURITY = 'security_exception'
 const INDEX_NOT_FOUND = 'index_not_found_exception'
 const INDEX_EXISTS = 'resource_already_exists_exception'
 
@@ -35,6 +37,8 @@ export const NOT_JSON =
   'OPENSEARCH_URL did not answer with JSON: check that it is the address of OpenSearch'
 const WRONG_CREDENTIALS =
   'OpenSearch rejected the user or the password in OPENSEARCH_URL (401): check both, percent-encoded'
+const CHECK_AUTHORITY =
+  '; set OPENSEARCH_CA_FILE to the authority that signed the certificates of the nodes'
 const GRANT =
   'give the user in OPENSEARCH_URL the role of "Access" in docker/stores.md, for this INDEX_PREFIX'
 
@@ -48,15 +52,24 @@ export function isIndexExistsError(error: unknown): error is RequestRejectedErro
   return error instanceof RequestRejectedError && error.type === INDEX_EXISTS
 }
 
+/**
+ * Checks one part of a request that OpenSearch accepted, such as an item of a bulk.
+ * @throws RequestRejectedError when the user lacks the permission for this part
+ */
+export function assertPermitted(error: { type?: string; reason?: string } | undefined): void {
+  if (error?.type !== SECURITY) return
+  throw new RequestRejectedError(FORBIDDEN, SECURITY, `${error.reason}; ${GRANT}`)
+}
+
 /** Maps errors of the client, which carry the request with personal data and credentials. */
 export function toStoreError(error: unknown): Error {
   if (!(error instanceof errors.OpenSearchClientError)) return error as Error
   // The message of this error quotes the response.
   if (error instanceof errors.DeserializationError) return new Unavailable(NOT_JSON)
   if (!(error instanceof errors.ResponseError)) {
-    return new Unavailable(
-      `no response from OPENSEARCH_URL: ${error.name}: ${error.message.trim()}`,
-    )
+    const reason = `${error.name}: ${error.message.trim()}`
+    const hint = /certificate/i.test(reason) ? CHECK_AUTHORITY : ''
+    return new Unavailable(`no response from OPENSEARCH_URL: ${reason}${hint}`)
   }
   const { statusCode } = error
   const { type = 'no type', reason = 'no reason' } = error.body?.['error'] ?? {}

@@ -1,5 +1,6 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import {
+  assertPermitted,
   BAD_REQUEST,
   CONFLICT,
   INDEX_BLOCKED,
@@ -16,10 +17,14 @@ export interface BulkItemResult {
 /** The fields of a bulk response that this module reads. The response to a success stays small. */
 export const BULK_FILTER_PATH = ['items.*.status', 'items.*.error']
 
-/** The results of a bulk, in the order of its items. @throws Unavailable when one is missing */
+/**
+ * The results of a bulk, in the order of its items.
+ * @throws Unavailable when one is missing; RequestRejectedError when the user lacks a permission
+ */
 export function parseBulkResponse(response: object, count: number): BulkItemResult[] {
   const { items } = response as { items?: Record<string, BulkItemResult>[] }
   const results = items?.flatMap((item) => Object.values(item)) ?? []
+  for (const { error } of results) assertPermitted(error)
   if (results.length === count) return results
   throw new Unavailable(
     `the bulk response of OpenSearch has ${results.length} of ${count} items: what was written is unknown`,

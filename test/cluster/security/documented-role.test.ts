@@ -5,7 +5,12 @@ import { startBackground } from '../../support/cli/background-process.ts'
 import { runCommand } from '../../support/cli/command.ts'
 import { startWatch } from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
-import { documentedRole, PREFIX, SERVICE_USER } from '../../support/secured/documented-role.ts'
+import {
+  documentedRole,
+  PREFIX,
+  SERVICE_USER,
+  SNAPSHOT_USER,
+} from '../../support/secured/documented-role.ts'
 import { matchesAny } from '../../support/secured/role-permissions.ts'
 import {
   SECURED_START_MS,
@@ -25,7 +30,8 @@ let cluster: SecuredCluster
 let env: Record<string, string>
 let file: string
 beforeAll(async () => {
-  cluster = await startSecuredCluster({ [SERVICE_USER]: role })
+  const snapshots = documentedRole(SNAPSHOT_USER)
+  cluster = await startSecuredCluster({ [SERVICE_USER]: role, [SNAPSHOT_USER]: snapshots })
   env = { ...cluster.env(SERVICE_USER), WEBHOOK_ALLOW: '127.0.0.0/8' }
   file = join(cluster.folder, 'orders.ndjson')
   await writeFile(file, orders.map((order) => `${JSON.stringify(order)}\n`).join(''))
@@ -156,5 +162,24 @@ describe('the role of docker/stores.md', () => {
     expect(indices.filter((index) => !matchesAny(patterns, index))).toEqual([])
     const isUsed = (pattern: string) => indices.some((index) => matchesAny([pattern], index))
     expect(patterns.filter((pattern) => !isUsed(pattern))).toEqual([])
+  })
+})
+
+describe('the snapshot user of docker/recovery.md', () => {
+  async function send(method: 'PUT' | 'POST' | 'DELETE', path: string, body?: object) {
+    const { status, text } = await cluster.send(SNAPSHOT_USER, method, path, body)
+    expect(status, `${method} ${path}: ${text}`).toBe(200)
+  }
+  const backup = '_snapshot/backups/first'
+  const restored = { indices: `${PREFIX}sandbox-orders-v1`, include_global_state: false }
+
+  it('may take a snapshot and restore an index, and the service may use it', async () => {
+    const repository = { type: 'fs', settings: { location: cluster.snapshots } }
+    await send('PUT', '_snapshot/backups', repository)
+    const indices = { indices: `${PREFIX}*`, include_global_state: false }
+    await send('PUT', `${backup}?wait_for_completion=true`, indices)
+    await send('DELETE', restored.indices)
+    await send('POST', `${backup}/_restore?wait_for_completion=true`, restored)
+    expect(await json('sandbox', 'list', '--account', 'acc_1')).toHaveLength(2)
   })
 })

@@ -72,6 +72,11 @@ describe('a user that lacks a permission', () => {
     expect(stderr).toMatch(/no permissions for \[indices:[^\]]+\] and User \[name=no-audit-log/)
   })
 
+  it('the user of the service may take no snapshot', async () => {
+    const { status } = await cluster.send(SERVICE_USER, 'PUT', '_snapshot/backups/first')
+    expect(status).toBe(403)
+  })
+
   it('indices of another prefix cannot be read', async () => {
     const env = { ...cluster.env(SERVICE_USER), INDEX_PREFIX: 'other-' }
     const { code, stderr } = await runProcess(['index', 'status'], env)

@@ -2,21 +2,22 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import type { Role } from '../../harness/services/security-plugin.ts'
 
-const DOCUMENT = new URL('../../../docker/stores.md', import.meta.url)
-
 /** The name that `docker/stores.md` gives the role and its user. */
 export const SERVICE_USER = 'public-orders-api'
-/** The `INDEX_PREFIX` of the documented role. */
+/** The user of `docker/recovery.md` that takes and restores snapshots. */
+export const SNAPSHOT_USER = 'order-snapshots'
+/** The `INDEX_PREFIX` of the documented roles. */
 export const PREFIX = 'shop-'
 
-/** The role of the service as `docker/stores.md` gives it to operators. */
-export function documentedRole(): Role {
-  const text = readFileSync(DOCUMENT, 'utf8')
-  const block = /```yaml\n *public-orders-api:\n[\s\S]*?\n *```/.exec(text)?.[0]
-  if (block === undefined) throw new Error(`${DOCUMENT.pathname} has no role ${SERVICE_USER}`)
-  const lines = block.split('\n').slice(1, -1)
-  const roles: Partial<Record<string, Role>> = parse(lines.join('\n'))
-  const role = roles[SERVICE_USER]
-  if (role === undefined) throw new Error(`${DOCUMENT.pathname} has no role ${SERVICE_USER}`)
-  return role
+const DOCUMENTS = { [SERVICE_USER]: 'stores.md', [SNAPSHOT_USER]: 'recovery.md' }
+
+/** A role as the documents for operators give it. */
+export function documentedRole(name: keyof typeof DOCUMENTS = SERVICE_USER): Role {
+  const document = new URL(`../../../docker/${DOCUMENTS[name]}`, import.meta.url)
+  const blocks = readFileSync(document, 'utf8').matchAll(/^ *```yaml\n([\s\S]*?)\n *```$/gm)
+  for (const [, yaml = ''] of blocks) {
+    const { [name]: role }: Partial<Record<string, Role>> = parse(yaml)
+    if (role !== undefined) return role
+  }
+  throw new Error(`${document.pathname} has no role ${name}`)
 }

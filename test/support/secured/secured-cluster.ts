@@ -31,6 +31,8 @@ export interface AuditedCall {
   indices: readonly string[]
 }
 
+type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
+
 export type SecuredCluster = Awaited<ReturnType<typeof startSecuredCluster>>
 
 /** OpenSearch with the security plugin, behind TLS, and a Redis. Each role has a user of its name. */
@@ -38,43 +40,50 @@ export async function startSecuredCluster(roles: Readonly<Record<string, Role>>)
   const certificate = await makeCertificate()
   const redis = await startRedis()
   const cluster = await startOpenSearch({ nodes: 1, heapMb: 512, security: { certificate, roles } })
-  const { url = '', logFile = '' } = cluster.nodes[0] ?? {}
+  const [{ url, logFile } = { url: '', logFile: '' }] = cluster.nodes
   const { backend, caFile } = await openBackend(redis.url, certificate.ca)
   const dispatcher = new Agent({ connect: { ca: certificate.ca } })
 
-  async function asAdmin(method: 'GET' | 'PUT' | 'POST', path: string, body?: object) {
+  async function send(user: string, method: Method, path: string, body?: object, node = url) {
     const headers = {
-      authorization: basicAuthorization(ADMIN),
+      authorization: basicAuthorization(user),
       ...(body && { 'content-type': 'application/json' }),
     }
     const options = { method, headers, dispatcher, ...(body && { body: JSON.stringify(body) }) }
-    const response = await request(`${url}/${path}`, options)
+    const response = await request(`${node}/${path}`, options)
     return { status: response.statusCode, text: await response.body.text() }
   }
 
-  /** The log once it has a call that was sent after all others. */
+  const asAdmin = (method: Method, path: string, body?: object) => send(ADMIN, method, path, body)
+
+  /** The log once it has a call to each node that was sent after all others. */
   async function completeLog(): Promise<string> {
-    const marker = `marker-${randomUUID()}`
-    await asAdmin('GET', `${marker}/_count`)
+    const markers = cluster.nodes.map((node) => ({ node, name: `marker-${randomUUID()}` }))
+    for (const { node, name } of markers) {
+      await send(ADMIN, 'GET', `${name}/_count`, undefined, node.url)
+    }
     return await vi.waitFor(async () => {
       const log = await readFile(logFile, 'utf8')
-      if (!log.includes(marker)) throw new Error(`the audit log has no ${marker}`)
+      const late = markers.find(({ name }) => !log.includes(name))
+      if (late) throw new Error(`the audit log of ${late.node.url} has no ${late.name}`)
       return log
     }, LOG_TIMEOUT)
   }
 
   return {
     folder: backend.folder,
-    /** Sends a request that no role limits. */
+    /** The folder for snapshot repositories. */
+    snapshots: cluster.snapshots,
+    /** Sends a request as a user of a role, or as one that no role limits. */
+    send,
     asAdmin,
 
     /** The settings of the service as this user. */
     env(user: string, password = PASSWORD): Record<string, string> {
-      const { protocol, host } = new URL(url)
-      const credentials = `${user}:${encodeURIComponent(password)}`
+      const credentials = `${user}:${encodeURIComponent(password)}@`
       return {
         ...backend.env,
-        OPENSEARCH_URL: `${protocol}//${credentials}@${host}`,
+        OPENSEARCH_URL: cluster.url.replaceAll('://', `://${credentials}`),
         OPENSEARCH_CA_FILE: caFile,
         INDEX_PREFIX: PREFIX,
       }

@@ -9,7 +9,7 @@ export interface ReindexEvents {
 }
 
 export interface ReindexOptions extends ReindexEvents {
-  /** Primary shards of the new index, and of the version records; those of the live index if absent. */
+  /** Primary shards of the new index and of the version records; as many as now when absent. */
   shards?: number
 }
 

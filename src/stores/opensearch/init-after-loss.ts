@@ -2,13 +2,13 @@ import { IndexLost, type IndexRecovery, NOTHING_LOST } from '../index-lost.ts'
 import { createEnsureIndices } from './ensure-indices.ts'
 import { concreteIndex, indexVersion } from './index-names.ts'
 import { type PresenceOptions, readPresence } from './index-presence.ts'
-import { leaseDocument } from './write/lease-document.ts'
+import { type LeaseRecord, leaseDocument } from './write/lease-document.ts'
 
 /**
  * Recreates the lost orders index, empty. Version records and the lease stay, so write timestamps
  * and versions never decrease. The index keeps its name, which is the first target of the lease: an
- * active writer continues there after its next fence. Other targets are removed first, since a
- * fence fails on a missing index.
+ * active writer continues there after its next fence. Other targets are removed from the lease first,
+ * since a fence fails on a missing index.
  * @throws Unavailable; Error when no index is lost, or a complete copy may exist
  */
 export async function initOpenSearchAfterLoss(
@@ -45,10 +45,23 @@ export async function initOpenSearchAfterLoss(
         `${olderTarget} was still a write target and has all documents of the lost index: "index reindex --rollback" makes it live again. `,
       )
     }
-    const firstTargetOnly = lease && { ...lease.record, targets: [first] }
-    if (others.length > 0 && firstTargetOnly && !(await document.replace(lease, firstTargetOnly)))
-      continue
+    const survivors = lease && withSurvivors(lease.record, first, records)
+    if (survivors !== null && !(await document.replace(lease, survivors))) continue
     await createEnsureIndices(client, names, deadlineMs, shards).recreateOrders(first)
     return { created: first, unused: others.filter((name) => versions.includes(name)) }
   }
+}
+
+/**
+ * The lease with the first target alone, and with its first index of version records. Without that
+ * index, the alias decides.
+ */
+function withSurvivors(
+  record: LeaseRecord,
+  first: string,
+  existing: readonly string[],
+): LeaseRecord {
+  const { version_records: named, ...rest } = record
+  const version_records = (named ?? []).slice(0, 1).filter((index) => existing.includes(index))
+  return { ...rest, targets: [first], ...(version_records.length > 0 && { version_records }) }
 }

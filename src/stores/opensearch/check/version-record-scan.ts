@@ -4,6 +4,7 @@ import { read } from '../client/client.ts'
 import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
 import { completeRawHits, type SearchResponse } from '../client/search-response.ts'
 import { primaryOf, readShardCount, refreshIndices } from '../client/shards.ts'
+import { readVersionRecordIndices } from '../version-record-index.ts'
 import { toVersionRecord } from '../write/index-reader.ts'
 import type { OpenSearchCheckOptions } from './check-options.ts'
 
@@ -16,19 +17,25 @@ type Options = OpenSearchCheckOptions & { pageSize?: number }
 /** Scans all version records. */
 export async function* scanVersionRecords(options: Options): AsyncGenerator<OrderVersionRecord[]> {
   const { names, ...scan } = options
-  for await (const hits of scanRecordHits({ ...scan, index: names.versionRecords }))
+  // A reindex may move the alias during the scan.
+  const [index = names.versionRecords] = await readVersionRecordIndices(
+    scan.client,
+    names,
+    scan.deadlineMs,
+  )
+  for await (const hits of scanRecordHits({ ...scan, index }))
     yield hits.map(({ _id, _source }) => toVersionRecord(_id, _source))
 }
 
 export interface RecordScanOptions extends Pick<Options, 'client' | 'deadlineMs' | 'pageSize'> {
-  /** An index of version records, or its alias. */
+  /** The index of version records, by its name. */
   index: string
 }
 
 /**
  * Scans the stored version records of an index, in pages. They have no sortable field, so the scan
  * holds a point in time and sorts by `_doc`. That number is unique within a shard only, so each
- * shard has a point in time of its own. All of them are opened first.
+ * shard has a point in time of its own, opened right before its scan: none expires meanwhile.
  */
 export async function* scanRecordHits(
   options: RecordScanOptions,
@@ -37,33 +44,31 @@ export async function* scanRecordHits(
   // Version records refresh rarely, and only a refresh makes them searchable.
   await refreshIndices(client, deadlineMs, [index])
   const shards = await readShardCount(client, deadlineMs, index)
-  const ids: string[] = []
-  try {
-    for (let shard = 0; shard < shards; shard++) ids.push(await openPointInTime(options, shard))
-    for (const id of ids) yield* scanPointInTime(options, id)
-  } finally {
-    const body = { pit_id: ids }
-    // Otherwise they expire.
-    if (ids.length > 0)
-      await read(deadlineMs, (call) => client.deletePit({ body }, call)).catch(() => {})
-  }
+  for (let shard = 0; shard < shards; shard++) yield* scanShard(options, shard)
 }
 
-async function* scanPointInTime(
+async function* scanShard(
   options: RecordScanOptions,
-  id: string,
+  shard: number,
 ): AsyncGenerator<VersionRecordHit[]> {
-  const { pageSize = PAGE_SIZE } = options
-  for (let after: unknown; ; ) {
-    const hits = await readPage(options, {
-      size: pageSize,
-      sort: ['_doc'],
-      pit: { id, keep_alive: KEEP_ALIVE },
-      ...(after !== undefined && { search_after: after }),
-    })
-    if (hits.length > 0) yield hits
-    if (hits.length < pageSize) return
-    after = hits.at(-1)?.sort
+  const { client, deadlineMs, pageSize = PAGE_SIZE } = options
+  const id = await openPointInTime(options, shard)
+  try {
+    for (let after: unknown; ; ) {
+      const hits = await readPage(options, {
+        size: pageSize,
+        sort: ['_doc'],
+        pit: { id, keep_alive: KEEP_ALIVE },
+        ...(after !== undefined && { search_after: after }),
+      })
+      if (hits.length > 0) yield hits
+      if (hits.length < pageSize) return
+      after = hits.at(-1)?.sort
+    }
+  } finally {
+    const body = { pit_id: [id] }
+    // Otherwise it expires.
+    await read(deadlineMs, (call) => client.deletePit({ body }, call)).catch(() => {})
   }
 }
 

@@ -83,7 +83,10 @@ export async function newestWriteTimestamp(
   return Number(hit?.sort?.[0] ?? 0)
 }
 
-/** Two documents share sort keys after a change by hand, on one shard or on two. The next page then starts with both. */
+/**
+ * Two documents share sort keys after a change by hand, on one shard or on two. The next page then
+ * starts with both.
+ */
 function withoutLastSortKey(hits: readonly ScannedHit[]): readonly ScannedHit[] {
   const sortKey = ({ sort }: ScannedHit) => JSON.stringify(sort)
   const last = hits.at(-1)

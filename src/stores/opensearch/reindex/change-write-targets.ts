@@ -84,9 +84,13 @@ async function waitUntilApplied(
   }
 }
 
-/** A record of an earlier release names no index of version records. */
+/**
+ * A writer of an earlier release drops the indices of version records, and writes to the first one
+ * only: two of them are no longer fed then.
+ */
 function isRequested(record: LeaseRecord, { orders, versionRecords }: WriteTargets): boolean {
-  const records = record.version_records ?? versionRecords
+  const records =
+    record.version_records ?? versionRecords.slice(0, versionRecords.length === 1 ? 1 : 0)
   return isSameTargets(record.targets, orders) && isSameTargets(records, versionRecords)
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { backoffMs } from '../../../lib/backoff.ts'
+import { Unavailable } from '../../../lib/unavailable.ts'
 import { scanRecordHits, type VersionRecordHit } from '../check/version-record-scan.ts'
 import { readDocuments } from '../client/documents.ts'
 import { type DocumentOptions, type RetryOptions, retry, sendItems } from './versioned-documents.ts'
@@ -22,7 +23,11 @@ export async function copyVersionRecords(options: CopyRecordsOptions): Promise<v
   const { from, to, signal } = options
   for (let pass = 1; ; pass++) {
     // A pass is repeated as a whole, because the point in time of its scan may be lost with a node.
-    if ((await retry(options, () => copyBehind(options))) === 0) return
+    const pages = { done: 0 }
+    const behind = await retry(options, () => copyBehind(options, pages)).catch(
+      afterProgress(pages),
+    )
+    if (behind === 0) return
     if (pass === MAX_PASSES) {
       throw new Error(
         `${to} still lacked records of ${from} after ${MAX_PASSES} passes: "index reindex" continues, "--rollback" removes ${to}`,
@@ -33,16 +38,27 @@ export async function copyVersionRecords(options: CopyRecordsOptions): Promise<v
 }
 
 /** Copies what `to` lacks or has in an older version. Returns how many records that were. */
-async function copyBehind(options: CopyRecordsOptions): Promise<number> {
+async function copyBehind(options: CopyRecordsOptions, pages: { done: number }): Promise<number> {
   const { client, deadlineMs, from, alias, signal } = options
   let behind = 0
   for await (const page of scanRecordHits({ client, deadlineMs, index: from })) {
-    const items = await findBehind(options, page)
-    behind += items.length
-    await sendItems(options, alias, items)
+    await retry(options, async () => {
+      const items = await findBehind(options, page)
+      behind += items.length
+      await sendItems(options, alias, items)
+    })
+    pages.done++
     signal?.throwIfAborted()
   }
   return behind
+}
+
+/** A long pass that fails near its end has used up its retries, so another pass continues. */
+function afterProgress(pages: { done: number }) {
+  return (error: unknown): null => {
+    if (error instanceof Unavailable && pages.done > 0) return null
+    throw error
+  }
 }
 
 /** The lines of each copy. A record that a writer changed since conflicts with its copy. */

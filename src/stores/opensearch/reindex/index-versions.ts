@@ -21,11 +21,15 @@ export interface IndexVersions {
   createVersionRecords(index: string, shards: number): Promise<void>
   /** The number of primary shards. */
   shards(index: string): Promise<number>
+  exists(index: string): Promise<boolean>
   hasCopyAlias(index: string): Promise<boolean>
+  addCopyAlias(index: string): Promise<void>
   /** From here on OpenSearch rejects a late copy. */
   removeCopyAlias(index: string): Promise<void>
   /** The versions above this one, of the orders index or of the version records. */
   newerThan(index: string): Promise<readonly string[]>
+  /** The versions below this one. */
+  olderThan(index: string): Promise<readonly string[]>
   /** The index behind the read alias. */
   liveIndex(): Promise<string>
   /** Adds the read alias to an index. */
@@ -59,6 +63,17 @@ export function createIndexVersions({
     }
   }
 
+  /** All versions of the orders index, or of the version records. */
+  async function versionsOf(index: string): Promise<string[]> {
+    const alias = names.isVersion(index) ? names.orders : names.versionRecords
+    const indices = await read(deadlineMs, (call) =>
+      client.indices.get({ index: concreteIndex(alias, '*') }, call),
+    )
+    return Object.keys(indices).filter((other) => {
+      return other === concreteIndex(alias, indexVersion(other))
+    })
+  }
+
   return {
     create: (index, shards) => create(index, withShards({}, shards)),
     createVersionRecords: (index, shards) => create(index, versionRecordsDefinition(shards)),
@@ -70,6 +85,15 @@ export function createIndexVersions({
       )
     },
 
+    exists: async (index) => (await versionsOf(index)).includes(index),
+
+    async addCopyAlias(index) {
+      const add = { index, alias: names.copyAlias(index) }
+      await write(deadlineMs, (call) =>
+        client.indices.updateAliases({ body: { actions: [{ add }] } }, call),
+      )
+    },
+
     async removeCopyAlias(index) {
       const remove = { index, alias: names.copyAlias(index), must_exist: false }
       await write(deadlineMs, (call) =>
@@ -78,14 +102,11 @@ export function createIndexVersions({
     },
 
     async newerThan(index) {
-      const alias = names.isVersion(index) ? names.orders : names.versionRecords
-      const indices = await read(deadlineMs, (call) =>
-        client.indices.get({ index: concreteIndex(alias, '*') }, call),
-      )
-      return Object.keys(indices).filter((other) => {
-        const version = indexVersion(other)
-        return other === concreteIndex(alias, version) && version > indexVersion(index)
-      })
+      return (await versionsOf(index)).filter((other) => indexVersion(other) > indexVersion(index))
+    },
+
+    async olderThan(index) {
+      return (await versionsOf(index)).filter((other) => indexVersion(other) < indexVersion(index))
     },
 
     async liveIndex() {

@@ -113,8 +113,13 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       await ensureIndices.existingOrders()
       const before = await readWriteTargets()
       const [live, old] = before.orders
-      const [records = '', ...oldRecords] = before.versionRecords
-      if (old === undefined) return { live, removed: [] }
+      const [records = ''] = before.versionRecords
+      if (old === undefined) {
+        // From an attempt that ended after its last change of the write targets.
+        const olderRecords = await completeFromOlder(records, before, events)
+        const older = [...(await versions.olderThan(live)), ...olderRecords]
+        return { live, removed: await remove(live, older) }
+      }
       if (indexVersion(old) > indexVersion(live)) {
         throw new Error(
           `the reindex to ${old} is incomplete: "index reindex" continues it, "--rollback" removes ${old}`,
@@ -131,6 +136,8 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
         signal: events.signal,
         async assertRetryable() {},
       })
+      // As with the documents: a shard of the new index may be lost.
+      const oldRecords = await completeFromOlder(records, before, events)
       await removeCopyAliases(before) // Of a switch that was interrupted.
       await setWriteTargets(before, { orders: [live], versionRecords: [records] }, events)
       return { live, removed: await remove(live, [old, ...oldRecords]) }
@@ -156,9 +163,47 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       const restoredRecords = restored === other ? (otherRecords ?? records) : records
       const droppedRecords = before.versionRecords.filter((index) => index !== restoredRecords)
       const after: WriteTargets = { orders: [restored], versionRecords: [restoredRecords] }
+      if (restoredRecords !== records && (await versions.exists(records)))
+        await completeVersionRecords(records, restoredRecords, before, events)
       await setWriteTargets(before, after, events)
       return { live: restored, removed: await remove(restored, [dropped, ...droppedRecords]) }
     },
+  }
+
+  /** Returns the older indices of version records, which `records` completely replaces. */
+  async function completeFromOlder(
+    records: string,
+    before: WriteTargets,
+    events: ReindexEvents,
+  ): Promise<readonly string[]> {
+    const older = await versions.olderThan(records)
+    for (const from of older) await completeVersionRecords(from, records, before, events)
+    return older
+  }
+
+  /**
+   * Copies what `to` lacks before it is the only index of version records. A bulk may have reached
+   * `from` alone before a fence, and the writer then finds the change in `from`.
+   */
+  async function completeVersionRecords(
+    from: string,
+    to: string,
+    { orders }: WriteTargets,
+    { onDelay = () => {}, signal }: ReindexEvents,
+  ): Promise<void> {
+    await versions.refresh(to)
+    await versions.addCopyAlias(to)
+    await copyVersionRecords({
+      client,
+      deadlineMs,
+      onDelay,
+      signal,
+      assertRetryable: () => checkIsWriteTarget(orders[0]),
+      from,
+      to,
+      alias: names.copyAlias(to),
+    })
+    await versions.removeCopyAlias(to)
   }
 
   /** Ends with the removal of the alias for copies: while it exists, a repetition continues here. */

@@ -111,6 +111,7 @@ describe('a scan of the version records fails', () => {
   afterEach(() => close())
 
   const refreshed = respond(200, { _shards: { total: 1, successful: 1, failed: 0 } })
+  const oneIndex = respond(200, { 'order-heads-v1': { aliases: { 'order-heads': {} } } })
   const oneShard = respond(200, {
     'order-heads-v1': { settings: { index: { number_of_shards: '1' } } },
   })
@@ -118,7 +119,7 @@ describe('a scan of the version records fails', () => {
   const whole = { timed_out: false, _shards: { total: 1, successful: 1, failed: 0 } }
 
   async function walk(...behaviours: Behaviour[]) {
-    const { url, received } = await serve(refreshed, oneShard, ...behaviours)
+    const { url, received } = await serve(oneIndex, refreshed, oneShard, ...behaviours)
     const { client } = connect([url])
     const error = await thrownBy(
       collect(scanVersionRecords({ client, names, deadlineMs: GENEROUS_MS })),

@@ -31,11 +31,12 @@ beforeEach(async () => {
       if (cut === undefined || !new RegExp(cut).test(target)) {
         return proxyTo(url)(response, request)
       }
-      cut = undefined
       const body = partOf(request.body)
       const headers = { 'content-type': 'application/x-ndjson' }
       const part = await fetch(new URL(request.path, url), { method: 'POST', headers, body })
-      expect(await part.json()).not.toMatchObject({ items: [] })
+      const { items } = (await part.json()) as { items: unknown[] }
+      expect(items.length).toBeGreaterThan(0)
+      cut = undefined
       reset(response, request) // The writer never learns what was written.
     },
   ])

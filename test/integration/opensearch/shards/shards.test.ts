@@ -101,6 +101,15 @@ describe('a running system with one shard', () => {
     return results
   }
 
+  const records = (version: number) => `${test.prefix}order-heads-v${version}`
+  const changeLease = (doc: object) =>
+    opensearch('POST', `${test.prefix}writer/_update/orders?refresh=true`, { doc })
+  /** As a writer of an earlier release does when it takes the lease over. */
+  const forgetRecords = () =>
+    opensearch('POST', `${test.prefix}writer/_update/orders`, {
+      script: "ctx._source.remove('version_records'); ctx._source.remove('fed_version_records')",
+    })
+
   it('index reindex --shards 3 moves orders and version records to three shards during a load', async () => {
     const load = startCommand(['index', 'load', '-', '--live'], test.env)
     const ended = once(load, 'close')
@@ -159,6 +168,70 @@ describe('a running system with one shard', () => {
       removed: [`${test.prefix}orders-v2`, `${test.prefix}order-heads-v2`],
     })
     expect(await written(ordersOf(1)[0] ?? {})).toEqual(['older'])
+    expect((await test.run('check')).code).toBe(0)
+  })
+
+  it('a rollback copies a version record that only the new index has', async () => {
+    await test.write(ordersOf(30))
+    await test.reindexing.build({ shards: SHARDS })
+    await test.write(ordersOf(30, 2))
+    // As after a bulk that reached the new index alone before a fence made it the first one.
+    const older = { version: 1 }
+    await opensearch('POST', `${test.prefix}order-heads-v1/_update/ord_7`, { doc: older })
+    await test.reindexing.rollBack()
+    expect(await written(ordersOf(8)[7] ?? {})).toEqual(['older'])
+    expect((await test.run('check')).code).toBe(0)
+  })
+
+  it('a rollback succeeds when the new index of version records is lost', async () => {
+    await test.write(ordersOf(30))
+    await test.reindexing.build({ shards: SHARDS })
+    await opensearch('DELETE', records(2))
+    expect(await test.reindexing.rollBack()).toMatchObject({ live: `${test.prefix}orders-v1` })
+    expect(await written(ordersOf(1)[0] ?? {})).toEqual(['older'])
+    expect((await test.run('check')).code).toBe(0)
+  })
+
+  it('finish copies a version record that only the previous index has', async () => {
+    await test.write(ordersOf(30))
+    await test.reindexing.build({ shards: SHARDS })
+    await opensearch('DELETE', `${test.prefix}order-heads-v2/_doc/ord_7`)
+    expect(await test.reindexing.finish()).toMatchObject({
+      removed: [`${test.prefix}orders-v1`, `${test.prefix}order-heads-v1`],
+    })
+    expect(await written(ordersOf(8)[7] ?? {})).toEqual(['older'])
+  })
+
+  it('finish removes indices that an interrupted finish left', async () => {
+    await test.write(ordersOf(30))
+    await test.reindexing.build({ shards: SHARDS })
+    await changeLease({ targets: [`${test.prefix}orders-v2`], version_records: [records(2)] })
+    expect(await test.reindexing.finish()).toEqual({
+      live: `${test.prefix}orders-v2`,
+      removed: [`${test.prefix}orders-v1`, records(1)],
+    })
+    expect(await test.reindexing.finish()).toMatchObject({ removed: [] })
+  })
+
+  it('a reindex stops when a writer of an earlier release took over', async () => {
+    await test.write(ordersOf(30))
+    let forgotten: Promise<unknown> | undefined
+    const onProgress = () => {
+      forgotten ??= forgetRecords()
+    }
+    await expect(test.reindexing.build({ shards: SHARDS, onProgress })).rejects.toThrow(
+      'another reindex changed the write targets',
+    )
+    await forgotten
+  })
+
+  it('a recovery continues with the index of version records that is left', async () => {
+    await test.write(ordersOf(30))
+    await test.reindexing.build({ shards: SHARDS })
+    await test.reindexing.finish()
+    await opensearch('DELETE', `${test.prefix}orders-v2,${records(2)}`)
+    expect((await test.run('init', '--after-loss')).code).toBe(0)
+    expect(await written(sourceOrder({ id: 'ord_new' }))).toEqual(['written'])
     expect((await test.run('check')).code).toBe(0)
   })
 

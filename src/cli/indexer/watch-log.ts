@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { totalCount } from '../../indexing/sources/change-stream.ts'
 import type { WatchEvents } from '../../indexing/sources/watch.ts'
 import type { BatchCounts } from '../../indexing/sources/watch-batch.ts'
 
@@ -37,11 +38,14 @@ export function createWatchLog(logger: Logger): WatchLog {
       logger.warn({ reason }, 'writes are failing: retrying until they succeed'),
     onRecovered: () => logger.info('writes recovered'),
     onRejected: (entryId, { path, reason }) =>
-      logger.warn({ entry_id: entryId, path, reason }, 'rejected: moved to the dead-letter stream'),
-    onLost: (ids) =>
+      logger.warn({ entry_id: entryId, path, reason }, 'rejected: moved to the dead letters'),
+    onLost: (entries) =>
       logger.error(
-        { lost: ids.length, entry_ids: ids.slice(0, MAX_LOGGED_IDS) },
-        'entries trimmed from the stream before they were written: load these orders again',
+        {
+          lost: totalCount(entries),
+          entry_ids: entries.slice(0, MAX_LOGGED_IDS).map(({ id }) => id),
+        },
+        'entries removed from the stream before they were written: load these orders again',
       ),
     onBatch({ written, unchanged, older, refused }) {
       sum = {

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 import { buildOperationsApp } from '../../http/operations/operations-app.ts'
 import { listenOperations } from '../../http/operations/operations-port.ts'
 import { writeTimestampsAheadMs } from '../../indexing/consistency-check/index-inspection.ts'
-import type { ChangeStream } from '../../indexing/sources/change-stream.ts'
+import { type ChangeStream, totalCount } from '../../indexing/sources/change-stream.ts'
 import { createLagTracker } from '../../indexing/sources/visibility-lag.ts'
 import { watch } from '../../indexing/sources/watch.ts'
 import { monotonicClock, wallClock } from '../../lib/clock.ts'
@@ -26,7 +26,7 @@ export function addWatch(
 ): void {
   index
     .command('watch')
-    .description('write changes from the stream orders:changes continuously; needs Redis')
+    .description('write changes from the change stream continuously; needs Redis or Kafka')
     .action(() =>
       withServices(async (services, config) => {
         const stream = await openChangeStream(config, 'index watch')
@@ -79,9 +79,9 @@ async function watchWithOperations(
           metrics.isWriter.set(Number(isWriter))
           log.onWriter(isWriter)
         },
-        onLost(ids) {
-          metrics.lostChanges.inc(ids.length)
-          log.onLost(ids)
+        onLost(entries) {
+          metrics.lostChanges.inc(totalCount(entries))
+          log.onLost(entries)
         },
         onBatch(counts) {
           for (const [outcome, count] of Object.entries(counts))

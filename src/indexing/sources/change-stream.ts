@@ -11,12 +11,25 @@ export interface StreamEntry {
   ageMs: number
 }
 
-export interface StreamBatch {
-  /** The oldest first. */
-  entries: readonly StreamEntry[]
-  /** Ids of entries that were delivered once and are no longer in the stream. */
-  lost: readonly string[]
+/** Entries that are no longer in the stream, and that no consumer acknowledged. */
+export interface LostEntries {
+  /** The id of the entry, or those of the first and the last one of a range. */
+  id: string
+  count: number
 }
+
+/** The number of lost entries. */
+export const totalCount = (lost: readonly LostEntries[]): number =>
+  lost.reduce((sum, { count }) => sum + count, 0)
+
+export interface StreamBatch {
+  /** The oldest first, as far as the stream has an order. */
+  entries: readonly StreamEntry[]
+  lost: readonly LostEntries[]
+}
+
+/** The size of one read: large enough to amortise a round trip, in bounded memory. */
+export const READ_BATCH = { entries: 500, bytes: 4 * 1024 * 1024 } as const
 
 export type DeadLetter = Pick<StreamEntry, 'id' | 'order' | 'fields'> & { error: ValidationError }
 
@@ -26,18 +39,15 @@ export type DeadLetter = Pick<StreamEntry, 'id' | 'order' | 'fields'> & { error:
  * may be retried.
  */
 export interface ChangeStream {
-  /**
-   * Claims the unacknowledged entries of other consumers: `read` returns them before new ones.
-   * Returns the ids of those no longer in the stream.
-   */
-  claimPending(): Promise<readonly string[]>
+  /** Claims the unacknowledged entries of other consumers: `read` returns them before new ones. */
+  claimPending(): Promise<readonly LostEntries[]>
   /** Returns unacknowledged entries, then new ones; blocks briefly when there are none. */
   read(): Promise<StreamBatch>
-  /** Acknowledged entries are not delivered again. */
+  /** Acknowledged entries are not delivered again. Lost ones are acknowledged by their id too. */
   acknowledge(ids: readonly string[]): Promise<void>
   /** Moves rejected entries to the dead letters, with the reason, and acknowledges them. */
   deadLetter(entries: readonly DeadLetter[]): Promise<void>
-  /** Removes the entries that every consumer group has acknowledged. */
+  /** Removes the entries that every consumer group has acknowledged, unless the stream does. */
   trim(): Promise<void>
   /** The number of unacknowledged entries, delivered or not. */
   backlog(): Promise<number>

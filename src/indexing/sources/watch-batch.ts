@@ -5,7 +5,7 @@ import type { WriteResult } from '../writer/decide.ts'
 import type { LastWrite, OrderIndex } from '../writer/order-index.ts'
 import type { Writer } from '../writer/writer.ts'
 import { writeChanges } from '../writer/writer.ts'
-import type { ChangeStream, StreamEntry } from './change-stream.ts'
+import type { ChangeStream, LostEntries, StreamEntry } from './change-stream.ts'
 
 /** The counts of one batch. */
 export interface BatchCounts {
@@ -18,8 +18,7 @@ export interface BatchCounts {
 
 export interface BatchEvents {
   onRejected(entryId: string, error: ValidationError): void
-  /** Entries that were delivered, never written, and are no longer in the stream. */
-  onLost(entryIds: readonly string[]): void
+  onLost(entries: readonly LostEntries[]): void
   /** Called after a batch is written and acknowledged. */
   onBatch(counts: Readonly<BatchCounts>): void
   /**
@@ -102,14 +101,14 @@ async function writeBatch(
   return entries.map((entry, position) => ({ entry, result: results[position] ?? 'unchanged' }))
 }
 
-/** Dead-letters rejected entries, then acknowledges all. `lost`: ids no longer in the stream. */
+/** Dead-letters rejected entries, then acknowledges all, with the lost ones. */
 async function acknowledgeBatch(
   stream: Pick<ChangeStream, 'deadLetter' | 'acknowledge'>,
   written: readonly WrittenEntry[],
-  lost: readonly string[],
+  lost: readonly LostEntries[],
 ): Promise<BatchCounts> {
   const counts = { written: 0, unchanged: 0, older: 0, refused: 0 }
-  const acknowledged = [...lost]
+  const acknowledged = lost.map(({ id }) => id)
   const deadLetters = []
   for (const { entry, result } of written) {
     if (typeof result === 'object') {
@@ -125,7 +124,10 @@ async function acknowledgeBatch(
   return counts
 }
 
-const NO_ORDER: ValidationError = { path: '', reason: 'expected an entry with one field "order"' }
+const NO_ORDER: ValidationError = {
+  path: '',
+  reason: 'expected one source order: this entry has none, or several',
+}
 const BLANK: ValidationError = { path: '', reason: 'expected one JSON object; this is blank' }
 
 function parseEntry({ order }: StreamEntry): Change | ValidationError {

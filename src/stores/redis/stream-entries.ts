@@ -1,24 +1,31 @@
-import type { DeadLetter, StreamBatch, StreamEntry } from '../../indexing/sources/change-stream.ts'
+import type {
+  DeadLetter,
+  LostEntries,
+  StreamBatch,
+  StreamEntry,
+} from '../../indexing/sources/change-stream.ts'
 import type { Argument, BatchReply } from './stream-scripts.ts'
 
 /** Lua's `unpack` passes only some thousand values to a command. */
 const MAX_DEAD_LETTER_VALUES = 2_000
 
 /**
- * Parses the reply of the read script. Ages are milliseconds by the clock of Redis; `lost` has the
- * ids of entries that are no longer in the stream.
+ * Parses the reply of the read script. Ages are milliseconds by the clock of Redis. An entry without
+ * fields is no longer in the stream.
  */
 export function parseBatch([[seconds, micros], replies]: BatchReply): StreamBatch {
   const nowMs = Number(seconds) * 1000 + Number(micros) / 1000
   const entries: StreamEntry[] = []
-  const lost: string[] = []
+  const lost: LostEntries[] = []
   for (const [idBytes, fields] of replies) {
     const id = String(idBytes)
-    if (fields === null) lost.push(id)
+    if (fields === null) lost.push(lostEntry(id))
     else entries.push({ id, order: orderField(fields), fields, ageMs: entryAgeMs(id, nowMs) })
   }
   return { entries, lost }
 }
+
+export const lostEntry = (id: string): LostEntries => ({ id, count: 1 })
 
 /** The `order` field of an entry; `undefined` unless there is exactly one. */
 export function orderField(fields: readonly Buffer[]): Buffer | undefined {

@@ -1,17 +1,15 @@
-import type { ChangeStream } from '../../indexing/sources/change-stream.ts'
+import { type ChangeStream, READ_BATCH } from '../../indexing/sources/change-stream.ts'
 import {
   connectStream,
   GROUP,
   type RedisStreamOptions,
   type StreamConnection,
 } from './stream-connection.ts'
-import { deadLetterFields, parseBatch } from './stream-entries.ts'
+import { deadLetterFields, lostEntry, parseBatch } from './stream-entries.ts'
 
 /** All writers share one consumer: one writer runs at a time, and inherits the pending entries. */
 const CONSUMER = 'writer'
 
-const MAX_ENTRIES = 500
-const MAX_BYTES = 4 * 1024 * 1024
 /** How long a read waits for new entries. It blocks the connection meanwhile. */
 const BLOCK_MS = 500
 
@@ -57,7 +55,7 @@ function createRedisStream({
   }
 
   const readNow = async () => {
-    const args = [stream, GROUP, CONSUMER, MAX_ENTRIES, MAX_BYTES] as const
+    const args = [stream, GROUP, CONSUMER, READ_BATCH.entries, READ_BATCH.bytes] as const
     return parseBatch(await send((redis) => redis.readBatchBuffer(...args)))
   }
 
@@ -79,7 +77,7 @@ function createRedisStream({
           const args = [stream, GROUP, CONSUMER, from] as const
           const [next, deleted] = await send((redis) => redis.claimPendingPage(...args))
           deletedIds.push(...deleted)
-          if (next === FIRST_PAGE) return deletedIds
+          if (next === FIRST_PAGE) return deletedIds.map(lostEntry)
           from = next
         }
       }),

@@ -144,8 +144,9 @@ describe('claiming pending entries', () => {
     const lost = [...(await stream.claimPending())]
     const reading = await stream.read()
     lost.push(...reading.lost) // An older Redis reports it only here.
-    await stream.acknowledge(lost)
-    expect([lost, idsOf(reading.entries)]).toEqual([taken.slice(0, 1), taken.slice(1)])
+    await stream.acknowledge(lost.map(({ id }) => id))
+    expect(lost).toEqual([{ id: taken[0], count: 1 }])
+    expect(idsOf(reading.entries)).toEqual(taken.slice(1))
     expect(await feed.pending()).toBe(1)
   })
 })
@@ -156,7 +157,8 @@ describe('a trimmed entry', () => {
     await stream.read()
     await feed.redis.xdel(feed.stream, ids[0] ?? '')
     const { entries, lost } = await stream.read()
-    expect([idsOf(entries), lost]).toEqual([ids.slice(1), ids.slice(0, 1)])
+    expect(lost).toEqual([{ id: ids[0], count: 1 }])
+    expect(idsOf(entries)).toEqual(ids.slice(1))
   })
 })
 

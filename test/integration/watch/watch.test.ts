@@ -157,7 +157,7 @@ describe('a pending entry', () => {
     const [lost = ''] = await feed.takeAs('dead', 1)
     await feed.redis.xdel(feed.stream, lost)
     const watch = await startWriter()
-    expect(await watch.waitForLog('trimmed from the stream')).toMatchObject({
+    expect(await watch.waitForLog('removed from the stream')).toMatchObject({
       lost: 1,
       entry_ids: [lost],
     })

@@ -1,6 +1,7 @@
 import type {
   ChangeStream,
   DeadLetter,
+  LostEntries,
   StreamEntry,
 } from '../../../../src/indexing/sources/change-stream.ts'
 
@@ -22,6 +23,8 @@ export interface MemoryChangeStream extends ChangeStream {
   /** The age of new entries. */
   ageMs: number
 }
+
+const lostEntry = (id: string): LostEntries => ({ id, count: 1 })
 
 /** A stream in a list, which returns three entries at a time and never blocks for long. */
 export function createMemoryChangeStream(): MemoryChangeStream {
@@ -55,13 +58,13 @@ export function createMemoryChangeStream(): MemoryChangeStream {
     async claimPending() {
       call('claim')
       deliveredElsewhere.clear()
-      return stream.lostOnClaim.splice(0)
+      return stream.lostOnClaim.splice(0).map(lostEntry)
     },
     async read() {
       call('read')
       const readable = [...entries.values()].filter(({ id }) => !deliveredElsewhere.has(id))
       if (readable.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
-      return { entries: readable.slice(0, 3), lost: stream.lostOnRead.splice(0) }
+      return { entries: readable.slice(0, 3), lost: stream.lostOnRead.splice(0).map(lostEntry) }
     },
     async acknowledge(ids) {
       call('acknowledge')

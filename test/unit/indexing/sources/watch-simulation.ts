@@ -107,7 +107,7 @@ function recorder() {
     onOutage: (reason) => log.push(`outage: ${reason}`),
     onRecovered: () => log.push('recovered'),
     onRejected: (id, { path, reason }) => log.push(`rejected ${id} ${path}: ${reason}`),
-    onLost: (ids) => log.push(`lost ${ids.join(',')}`),
+    onLost: (entries) => log.push(`lost ${entries.map(({ id }) => id).join(',')}`),
     onBatch: (counts) =>
       log.push(
         Object.entries(counts)

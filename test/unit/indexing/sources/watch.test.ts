@@ -43,7 +43,7 @@ describe('watch', () => {
   it.each([
     ['that is not JSON', '{"half', 'expected one JSON object on one line; this is not JSON'],
     ['that is blank', ' \r\n', 'expected one JSON object; this is blank'],
-    ['without an order', undefined, 'expected an entry with one field "order"'],
+    ['without an order', undefined, 'expected one source order: this entry has none, or several'],
   ])(
     'the watch dead-letters an entry %s, reports it, and continues',
     async (_name, bytes, reason) => {

@@ -1,6 +1,7 @@
 import { createKeyCache, type KeyCache, type KeyLookupOutcome } from './auth/key-cache.ts'
 import { readCaFile } from './config/ca-file.ts'
 import type { Config } from './config/config.ts'
+import type { KafkaSettings } from './config/kafka.ts'
 import { loadSecrets, type Secrets } from './config/secrets.ts'
 import type { StreamInspection } from './indexing/consistency-check/stream-inspection.ts'
 import type { ChangeStream } from './indexing/sources/change-stream.ts'
@@ -12,6 +13,7 @@ import type { Limiter, LimiterDecision } from './rate-limit/limiter.ts'
 import { createInstrumentedLimiter } from './rate-limit/limiter.ts'
 import { createMemoryLimiter } from './rate-limit/memory-limiter.ts'
 import type { IndexRecovery } from './stores/index-lost.ts'
+import type { KafkaOptions } from './stores/kafka/connection.ts'
 import type { OpenSearchEvents } from './stores/opensearch/stores.ts'
 import type { SharedLimiterEvents } from './stores/redis/shared-limiter.ts'
 import { beginSqliteAfterLoss } from './stores/sqlite/database/database-files.ts'
@@ -104,14 +106,18 @@ export async function openServerServices(
 }
 
 /**
- * Opens the change stream for the given command. Redis may be unavailable.
- * @throws Error when no Redis is configured, with the settings to add
+ * Opens the change stream for the given command. Redis or Kafka may be unavailable.
+ * @throws Error when none is configured, with the settings to add
  */
 export async function openChangeStream(config: Config, command: string): Promise<ChangeStream> {
+  if (config.kafka !== undefined) {
+    const { openKafkaStream } = await import('./stores/kafka/stream.ts')
+    return openKafkaStream(kafkaOptions(config.kafka))
+  }
   const urls = config.streamRedisUrls ?? config.redisUrls
   if (urls === undefined) {
     throw new Error(
-      `"${command}" needs Redis for the change stream, and none is configured: set REDIS_URL, or STREAM_REDIS_URL if the stream uses a separate Redis`,
+      `"${command}" needs Redis or Kafka for the change stream, and none is configured: set REDIS_URL, or STREAM_REDIS_URL if the stream uses a separate Redis, or KAFKA_BROKERS`,
     )
   }
   const ca = readCaFile('REDIS_CA_FILE', config.redisCaFile)
@@ -124,13 +130,18 @@ export async function openChangeStream(config: Config, command: string): Promise
  * embedded store has no `index watch` beside `serve` by default.
  */
 export async function openIngestionStream(config: Config): Promise<ChangeStream | null> {
-  const { opensearchUrls, redisUrls, streamRedisUrls } = config
-  const hasStream = opensearchUrls !== undefined && (streamRedisUrls ?? redisUrls) !== undefined
+  const { opensearchUrls, redisUrls, streamRedisUrls, kafka } = config
+  const stream = kafka ?? streamRedisUrls ?? redisUrls
+  const hasStream = opensearchUrls !== undefined && stream !== undefined
   return hasStream ? await openChangeStream(config, 'POST /v1/source-orders') : null
 }
 
-/** Opens the change stream read-only; `null` when no Redis is configured. */
+/** Opens the change stream read-only; `null` when none is configured. */
 export async function openStreamInspection(config: Config): Promise<StreamInspection | null> {
+  if (config.kafka !== undefined) {
+    const { openKafkaStreamInspection } = await import('./stores/kafka/stream-inspection.ts')
+    return openKafkaStreamInspection(kafkaOptions(config.kafka))
+  }
   const urls = config.streamRedisUrls ?? config.redisUrls
   if (urls === undefined) return null
   const ca = readCaFile('REDIS_CA_FILE', config.redisCaFile)
@@ -138,7 +149,12 @@ export async function openStreamInspection(config: Config): Promise<StreamInspec
   return openRedisStreamInspection({ urls, ca, prefix: config.redisPrefix })
 }
 
-// Dynamic imports: the OpenSearch and Redis clients double the startup time of the embedded mode.
+function kafkaOptions({ caFile, tls, ...settings }: KafkaSettings): KafkaOptions {
+  const ca = readCaFile('KAFKA_CA_FILE', caFile)
+  return { ...settings, tls: tls ? { ca } : undefined }
+}
+
+// Dynamic imports: the OpenSearch, Redis and Kafka clients double the startup time of the embedded mode.
 
 async function openStores(
   config: Config,

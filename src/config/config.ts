@@ -2,6 +2,7 @@ import type { Network } from '../lib/network.ts'
 import { parseTracing } from '../observability/tracing/settings.ts'
 import { DEFAULT_RETRY_DELAYS_SECONDS } from '../webhooks/deliveries/retry-schedule.ts'
 import { parseNetworks } from '../webhooks/sending/address-policy.ts'
+import { parseKafka } from './kafka.ts'
 import {
   host,
   integer,
@@ -87,6 +88,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
     /** One node, or several nodes of one Redis Cluster; `undefined`: in-memory counters. */
     redisUrls: read('REDIS_URL', urls(['redis:', 'rediss:']), REDIS_HELP, undefined),
     streamRedisUrls: read('STREAM_REDIS_URL', urls(['redis:', 'rediss:']), REDIS_HELP, undefined),
+    /** `undefined`: the change stream is in Redis, or there is none. */
+    kafka: parseKafka(env, problems),
     redisCaFile: read('REDIS_CA_FILE', text, '', undefined),
     redisPrefix: read('REDIS_PREFIX', matching(/^[^{}\s]+$/), 'expected no braces or spaces', ''),
     cursorSecrets: read('CURSOR_SECRETS', parseNamedSecrets, SECRETS_HELP, undefined),

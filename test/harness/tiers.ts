@@ -32,6 +32,8 @@ interface OwnServicesTier {
   /** Whether its files run one at a time, after all others. */
   alone: boolean
   needs: readonly Tool[]
+  /** A file that starts a service for all files of the tier. */
+  globalSetup?: string
 }
 
 export const ownServicesTiers = {
@@ -41,6 +43,14 @@ export const ownServicesTiers = {
     backend: 'services',
     alone: true,
     needs: ['redis-server', 'jdk', 'maven'],
+  },
+  kafka: {
+    folder: 'kafka',
+    testTimeoutMs: 120_000,
+    backend: 'embedded',
+    alone: false,
+    needs: ['jdk', 'maven'],
+    globalSetup: 'test/kafka/shared-broker.ts',
   },
   cluster: {
     folder: 'cluster',

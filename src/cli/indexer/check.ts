@@ -24,7 +24,7 @@ interface CheckFlags {
 
 const EXAMPLES = 100
 const NO_STREAM =
-  'no change stream, because neither STREAM_REDIS_URL nor REDIS_URL is set: only the index is checked'
+  'no change stream, because none of KAFKA_BROKERS, STREAM_REDIS_URL and REDIS_URL is set: only the index is checked'
 const NO_INPUT = { bytesRead: () => 0, totalBytes: null }
 
 /** `index check`. */

@@ -54,12 +54,9 @@ export function addLoad(index: Command, withServices: WithServices, context: Com
     )
     .option('--dry-run', 'validate every line and write nothing; needs no settings')
     .addOption(
-      new Option('--stream', 'enqueue the lines for "index watch"; needs Redis').conflicts([
-        'reproject',
-        'dryRun',
-        'history',
-        'repair',
-      ]),
+      new Option('--stream', 'enqueue the lines for "index watch"; needs Redis or Kafka').conflicts(
+        ['reproject', 'dryRun', 'history', 'repair'],
+      ),
     )
     .option('--json', 'print the summary as JSON')
     .action(async (file: string, flags: LoadFlags) => {

@@ -4,13 +4,10 @@ import type { Certificate } from '../../support/http/certificate.ts'
 /** The newest OpenSearch whose security plugin Maven Central has. */
 export const SECURED_VERSION = '3.4.0'
 export const PLUGIN_CLASS = 'org.opensearch.security.OpenSearchSecurityPlugin'
-export const PLUGIN_ARTIFACT = `org.opensearch.plugin:opensearch-security:${SECURED_VERSION}.0:zip`
+export const PLUGIN_ARTIFACT =
+  `org.opensearch.plugin:opensearch-security:${SECURED_VERSION}.0:zip` as const
 /** In the distribution, a module that the plugin extends provides it. */
-export const MODULE_ARTIFACT = {
-  groupId: 'org.apache.commons',
-  artifactId: 'commons-collections4',
-  version: '4.5.0',
-}
+export const MODULE_ARTIFACT = 'org.apache.commons:commons-collections4:4.5.0'
 
 /** The password of every user, with characters that a URL must percent-encode. */
 export const PASSWORD = 'p@ss:w/rd?'

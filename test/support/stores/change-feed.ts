@@ -79,7 +79,7 @@ export function openChangeFeed(env: NodeJS.ProcessEnv): ChangeFeed {
   }
 }
 
-function bytesOf(order: FeedEntry): string | Buffer {
+export function bytesOf(order: FeedEntry): string | Buffer {
   return typeof order === 'string' || Buffer.isBuffer(order) ? order : JSON.stringify(order)
 }
 

@@ -33,7 +33,10 @@ describe('the tiers on services of their own', () => {
     [[], Object.keys(ownServicesTiers)],
     [['--project=resilience'], ['resilience']],
     [['--project=*-services'], []],
-    [['--project=!r*', '--project=!c*', '--project=!b*', '--project=!p*e'], ['proxy']],
+    [
+      ['--project=!r*', '--project=!c*', '--project=!b*', '--project=!p*e'],
+      ['kafka', 'proxy'],
+    ],
   ])('is selected or not by %j', (args, tiers) => {
     expect(selectedTiers(ownServicesTiers, args)).toEqual(tiers)
   })

@@ -1,0 +1,14 @@
+import { parseConfig } from '../../src/config/config.ts'
+import { openChangeStream } from '../../src/services.ts'
+import { openKafkaFeed } from '../support/stores/kafka-feed.ts'
+import { sharedBroker } from '../support/streams/broker.ts'
+import { describeChangeStream } from '../support/streams/change-stream-contract.ts'
+
+describeChangeStream('Kafka', async () => {
+  const feed = await openKafkaFeed(sharedBroker(), { partitions: 1 })
+  return {
+    ...feed,
+    open: () => openChangeStream(parseConfig(feed.env), 'the test'),
+    unacknowledged: feed.backlog,
+  }
+})

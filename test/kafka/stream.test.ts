@@ -1,0 +1,246 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { parseConfig } from '../../src/config/config.ts'
+import { type ChangeStream, totalCount } from '../../src/indexing/sources/change-stream.ts'
+import { openChangeStream } from '../../src/services.ts'
+import {
+  type KafkaFeed,
+  type KafkaFeedOptions,
+  openKafkaFeed,
+} from '../support/stores/kafka-feed.ts'
+import { sharedBroker } from '../support/streams/broker.ts'
+
+const error = { path: '/id', reason: 'expected an id' }
+
+const closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+async function createFeed(options?: KafkaFeedOptions): Promise<KafkaFeed> {
+  const feed = await openKafkaFeed(sharedBroker(), options)
+  closers.push(feed.close)
+  return feed
+}
+
+async function open(feed: KafkaFeed): Promise<ChangeStream> {
+  const stream = await openChangeStream(parseConfig(feed.env), 'the test')
+  closers.push(() => stream.close())
+  await stream.claimPending()
+  return stream
+}
+
+/** Reads until there is nothing new, acknowledges all, and returns the values of the records. */
+async function drain(stream: ChangeStream): Promise<string[]> {
+  const values: string[] = []
+  for (;;) {
+    const { entries, lost } = await stream.read()
+    values.push(...entries.map(({ order }) => String(order)))
+    await stream.acknowledge([...entries, ...lost].map(({ id }) => id))
+    if (entries.length + lost.length === 0) return values
+  }
+}
+
+describe('committed offsets', () => {
+  it('a commit never passes the first unacknowledged record of its partition', async () => {
+    const feed = await createFeed({ partitions: 2 })
+    await feed.addRecords(
+      ...[0, 0, 0, 1].map((partition) => ({ value: Buffer.from('x'), partition })),
+    )
+    const stream = await open(feed)
+    await stream.read()
+    await stream.acknowledge(['0-0', '0-2', '1-0'])
+    expect(await feed.committed()).toEqual([1, 1])
+    await stream.acknowledge(['0-1'])
+    expect(await feed.committed()).toEqual([3, 1])
+  })
+
+  it('a commit within a batch of a producer delivers only the rest of the batch', async () => {
+    const feed = await createFeed({ partitions: 1 })
+    const stream = await open(feed)
+    await stream.append(['one', 'two', 'three'].map((text) => Buffer.from(text)))
+    await stream.read()
+    await stream.acknowledge(['0-0'])
+    expect(await drain(await open(feed))).toEqual(['two', 'three'])
+  })
+
+  it('a read commits nothing', async () => {
+    const feed = await createFeed({ partitions: 1 })
+    await feed.add('one')
+    await (await open(feed)).read()
+    expect(await feed.committed()).toEqual([-1])
+  })
+
+  it('a commit of a former writer that resumed late only delivers again', async () => {
+    const feed = await createFeed({ partitions: 1 })
+    await feed.add('one', 'two')
+    const [former, writer] = [await open(feed), await open(feed)]
+    await former.read()
+    await drain(writer)
+    await former.acknowledge(['0-0'])
+    expect(await feed.committed()).toEqual([1])
+    await writer.claimPending()
+    expect(await drain(writer)).toEqual(['two'])
+    expect(await feed.committed()).toEqual([2])
+  })
+
+  it('a group without a committed offset starts at the oldest record', async () => {
+    const feed = await createFeed({ partitions: 1 })
+    await feed.add('one', 'two', 'three')
+    await feed.removeBefore(0, 1)
+    expect(await drain(await open(feed))).toEqual(['two', 'three'])
+  })
+
+  it('a group whose offsets expired starts again at the oldest record', async () => {
+    const feed = await createFeed({ partitions: 1 })
+    await feed.add('one')
+    const stream = await open(feed)
+    await drain(stream)
+    await feed.admin.deleteConsumerGroupOffsets({
+      groupId: feed.env.KAFKA_GROUP,
+      topics: [{ name: feed.topic, partitionIndexes: [0] }],
+    })
+    await stream.claimPending()
+    expect(await drain(stream)).toEqual(['one'])
+  })
+
+  it.each([
+    ['after its records were acknowledged', drain],
+    ['while its records were unacknowledged', (stream: ChangeStream) => stream.read()],
+  ])('a topic that is created again %s is read from its start', async (_when, begin) => {
+    const feed = await createFeed({ partitions: 1 })
+    await feed.add('one', 'two')
+    const stream = await open(feed)
+    await begin(stream)
+    await feed.admin.deleteTopics({ topics: [feed.topic] })
+    const topic = { topics: [feed.topic], partitions: 1, replicas: 1 }
+    await expect
+      .poll(() => feed.admin.createTopics(topic).then((created) => created.length, String))
+      .toBe(1)
+    await expect.poll(() => feed.add('three').catch(() => [])).toEqual(['0-0'])
+    await expect.poll(() => stream.claimPending().catch(() => null)).toEqual([])
+    expect(await drain(stream)).toEqual(['three'])
+  })
+
+  it('a new partition is read from its start', async () => {
+    const feed = await createFeed({ partitions: 1 })
+    const stream = await open(feed)
+    await drain(stream)
+    await feed.admin.createPartitions({
+      topics: [{ name: feed.topic, count: 2, assignments: null }],
+    })
+    const record = { value: Buffer.from('new'), partition: 1 }
+    await expect.poll(() => feed.addRecords(record).catch(() => [])).toEqual(['1-0'])
+    await stream.claimPending()
+    expect(await drain(stream)).toEqual(['new'])
+  })
+})
+
+describe('records removed before they were read', () => {
+  it('are reported with their number and their first and last offset, once', async () => {
+    const feed = await createFeed({ partitions: 2 })
+    const stream = await open(feed)
+    await drain(stream)
+    const all = Array.from({ length: 10 }, (_, n) => ({ value: Buffer.from(`${n}`), partition: 1 }))
+    await feed.addRecords(...all)
+    await feed.removeBefore(1, 7)
+    const { entries, lost } = await stream.read()
+    expect({ entries, lost }).toEqual({ entries: [], lost: [{ id: '1-0 to 1-6', count: 7 }] })
+    expect(await drain(stream)).toEqual(['7', '8', '9'])
+    expect(await feed.committed()).toEqual([0, 10])
+  })
+
+  it('are reported by the next process too, where the first one ended at once', async () => {
+    const feed = await createFeed({ partitions: 1 })
+    await drain(await open(feed))
+    await feed.add('one', 'two')
+    await feed.removeBefore(0, 1)
+    for (let process = 0; process < 2; process++) {
+      const { lost } = await (await open(feed)).read()
+      expect(lost).toEqual([{ id: '0-0', count: 1 }])
+      expect(totalCount(lost)).toBe(1)
+    }
+  })
+})
+
+describe('transactions', () => {
+  it('aborted records are not read, and committed ones are', async () => {
+    const feed = await createFeed({ partitions: 1 })
+    await feed.addInTransaction('abort', 'aborted 1')
+    await feed.addInTransaction('commit', 'committed 1')
+    await feed.addInTransaction('abort', 'aborted 2')
+    await feed.add('plain')
+    await feed.addInTransaction('abort', 'aborted 3')
+    await feed.addInTransaction('commit', 'committed 2')
+    const stream = await open(feed)
+    expect(await drain(stream)).toEqual(['committed 1', 'plain', 'committed 2'])
+    expect(await stream.backlog()).toBe(0)
+  })
+})
+
+describe('dead letters', () => {
+  it('a record without a value keeps its key', async () => {
+    const feed = await createFeed({ partitions: 1 })
+    await feed.addRecords({ value: null, key: 'ord_1' })
+    const stream = await open(feed)
+    const { entries } = await stream.read()
+    expect(entries[0]?.order).toBeUndefined()
+    await stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
+    expect(await feed.deadLetters()).toMatchObject([
+      { order: undefined, key: 'ord_1', ...error, entry_id: '0-0' },
+    ])
+  })
+
+  it('a record that its topic for dead letters rejects for its size loses its value there', async () => {
+    const feed = await createFeed({ partitions: 1 })
+    await feed.admin.incrementalAlterConfigs({
+      resources: [
+        {
+          resourceType: 2,
+          resourceName: feed.deadLetterTopic,
+          configs: [{ name: 'max.message.bytes', value: '1000', configOperation: 0 }],
+        },
+      ],
+    })
+    await feed.add('x'.repeat(2_000))
+    const stream = await open(feed)
+    const { entries } = await stream.read()
+    await stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
+    expect(await feed.deadLetters()).toMatchObject([
+      { order: undefined, entry_id: '0-0', omitted_bytes: '2000' },
+    ])
+  })
+
+  it('a dead letter is sent before its offset is committed', async () => {
+    const feed = await createFeed({ partitions: 1 })
+    await feed.add('one')
+    const stream = await open(feed)
+    const { entries } = await stream.read()
+    await feed.admin.deleteTopics({ topics: [feed.deadLetterTopic] })
+    const sending = stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
+    await expect(sending).rejects.toThrow(`Kafka has no topic "${feed.deadLetterTopic}"`)
+    expect(await feed.committed()).toEqual([-1])
+    await feed.admin.createTopics({ topics: [feed.deadLetterTopic], partitions: 1, replicas: 1 })
+  })
+})
+
+it('a record larger than a fetch is read', async () => {
+  const feed = await createFeed({ partitions: 1, configs: { 'max.message.bytes': '9000000' } })
+  await feed.add('before', 'x'.repeat(8_000_000), 'after')
+  const values = await drain(await open(feed))
+  expect(values.map((value) => value.length)).toEqual([6, 8_000_000, 5])
+})
+
+it('orders that a topic accepts one at a time only are appended', async () => {
+  const feed = await createFeed({ partitions: 1, configs: { 'max.message.bytes': '1000' } })
+  const stream = await open(feed)
+  await stream.append([Buffer.alloc(800, 'a'), Buffer.alloc(800, 'b')])
+  expect((await drain(stream)).map((value) => value[0])).toEqual(['a', 'b'])
+})
+
+it('an appended order that the topic rejects for its size names the setting of the topic', async () => {
+  const feed = await createFeed({ configs: { 'max.message.bytes': '1000' } })
+  const stream = await open(feed)
+  await expect(stream.append([Buffer.alloc(2_000)])).rejects.toThrow(
+    `the topic "${feed.topic}" rejects a record for its size: raise its max.message.bytes`,
+  )
+})

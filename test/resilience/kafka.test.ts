@@ -1,0 +1,128 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { parseConfig } from '../../src/config/config.ts'
+import { createRandom } from '../../src/demo/random.ts'
+import { openServices, type Services } from '../../src/services.ts'
+import { type RunningKafka, startKafka } from '../harness/services/kafka.ts'
+import { startWatch, type WatchProcess } from '../support/cli/watch-process.ts'
+import { byEffort } from '../support/effort.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
+import { createHistory } from '../support/simulation/change-history.ts'
+import { temporaryFolder } from '../support/stores/backend.ts'
+import { type KafkaFeed, openKafkaFeed } from '../support/stores/kafka-feed.ts'
+import { readStoredEmbedded } from '../support/stores/stored-orders.ts'
+import { killWriters } from '../support/streams/kill-writers.ts'
+
+const KILLS = byEffort(6, 20)
+const CHANGES_A_KILL = 1_000
+const ACCOUNTS = Array.from({ length: 10 }, (_, n) => `acc_${n}`)
+const PATIENT = { timeout: 120_000 }
+
+let kafka: RunningKafka
+beforeAll(async () => {
+  kafka = await startKafka()
+})
+afterAll(() => kafka.stop())
+
+let folder: string
+let remove: () => void
+let feed: KafkaFeed
+let services: Services
+let watches: WatchProcess[]
+beforeEach(async () => {
+  ;({ folder, remove } = temporaryFolder())
+  feed = await openKafkaFeed(kafka.plainBroker)
+  services = await openServices(parseConfig({ DATA_DIR: folder }))
+  watches = []
+})
+afterEach(async () => {
+  await Promise.all(watches.map((watch) => watch.stop('SIGKILL')))
+  await services.close()
+  await feed.close()
+  remove()
+})
+
+function start(): WatchProcess {
+  const watch = startWatch({ DATA_DIR: folder, ...feed.env })
+  watches.push(watch)
+  return watch
+}
+
+const isDone = () => expect.poll(() => feed.backlog().catch(() => -1), PATIENT).toBe(0)
+const isWritten = (id: string) =>
+  expect.poll(() => services.orders.get('acc_1', id), PATIENT).not.toBeNull()
+const order = (id: string) => sourceOrder({ id })
+const outages = (watch: WatchProcess) =>
+  watch.log().filter(({ msg }) => /writes are failing|writes recovered/.test(msg))
+
+it(`a watch that is killed ${KILLS} times loses none of ${KILLS * CHANGES_A_KILL} changes`, async () => {
+  const history = createHistory(1, ACCOUNTS)
+  const { writer, bad } = await killWriters({
+    ...{ start, add: feed.add, history, random: createRandom(1, 6, 1) },
+    ...{ kills: KILLS, changesPerKill: CHANGES_A_KILL },
+  })
+  await isDone()
+  expect(await writer.stop('SIGTERM')).toBe(0)
+  expect(readStoredEmbedded(folder)).toEqual(history.truth())
+  // A kill between the dead letter and the commit of its offset repeats it.
+  const letters = new Set((await feed.deadLetters()).map(({ entry_id }) => entry_id))
+  expect(letters).toEqual(new Set(bad))
+}, 480_000)
+
+it('the watch loses no change when the broker is killed while changes flow', async () => {
+  const watch = start()
+  const ids = Array.from({ length: 1_500 }, (_, n) => `ord_${n}`)
+  await feed.add(...ids.slice(0, 500).map(order))
+  await isWritten('ord_0')
+  // The feed repeats what it sent without a response, as a platform does.
+  const adding = feed.add(...ids.slice(500).map(order))
+  await kafka.restart()
+  await adding
+  await isDone()
+  const found = await Promise.all(ids.map((id) => services.orders.get('acc_1', id)))
+  expect(found.filter((json) => json === null)).toEqual([])
+  expect(await feed.deadLetters()).toEqual([])
+  expect(await watch.stop('SIGTERM')).toBe(0)
+})
+
+it('the watch retries while the broker is down, logs it once and is not ready', async () => {
+  const watch = start()
+  await feed.add(order('ord_1'), '{"half')
+  await isDone()
+  await kafka.kill()
+  const { reason } = await watch.waitForLog('writes are failing')
+  expect(reason).toMatch(/^no response from the brokers of KAFKA_BROKERS: /)
+  expect(JSON.parse(await watch.operations('/health/ready'))).toMatchObject({
+    checks: { orders: 'ok', stream: 'unavailable' },
+  })
+  await kafka.restart()
+  await feed.add(order('ord_2'))
+  await isWritten('ord_2')
+  await watch.waitForLog('writes recovered')
+  expect(outages(watch)).toHaveLength(2)
+  expect(await feed.deadLetters()).toHaveLength(1)
+  expect(await watch.stop('SIGTERM')).toBe(0)
+})
+
+it('the watch retries when the broker is down at its start', async () => {
+  await kafka.kill()
+  const watch = start()
+  const { reason } = await watch.waitForLog('writes are failing')
+  expect(reason).toMatch(/^no response from the brokers of KAFKA_BROKERS: .*ECONNREFUSED/)
+  await kafka.restart()
+  await watch.waitForLog('writes recovered')
+})
+
+it('the watch retries while the broker hangs', async () => {
+  const watch = start()
+  await isDone()
+  process.kill(kafka.pid, 'SIGSTOP')
+  try {
+    const { reason } = await watch.waitForLog('writes are failing')
+    expect(reason).toMatch(/Kafka did not respond within|no response from the brokers/)
+  } finally {
+    process.kill(kafka.pid, 'SIGCONT')
+  }
+  await feed.add(order('ord_1'))
+  await isWritten('ord_1')
+  await watch.waitForLog('writes recovered')
+})

@@ -48,11 +48,7 @@ export interface Wanted {
  * The class path of artifacts as Maven resolves it. Maven runs once for each list of artifacts, and
  * again when a file is missing.
  */
-export async function mavenClassPath(
-  wanted: Wanted,
-  maven: string,
-  java: string,
-): Promise<string> {
+export async function mavenClassPath(wanted: Wanted, maven: string, java: string): Promise<string> {
   const resolveIn = (folder: string) => resolve(wanted, folder, maven, java)
   const { name, artifacts, plugin } = wanted
   const text = [pomOf(artifacts), ...(plugin ? [plugin] : [])].join('\n')

@@ -13,6 +13,6 @@ export function openSearchClassPath(version: string, maven: string, java: string
 
 /** The class path of {@link SECURED_VERSION}, with its security plugin. */
 export function securedClassPath(maven: string, java: string): Promise<string> {
-  const artifacts = [runner(SECURED_VERSION), MODULE_ARTIFACT]
+  const artifacts: readonly Artifact[] = [runner(SECURED_VERSION), MODULE_ARTIFACT]
   return mavenClassPath({ name: NAME, artifacts, plugin: PLUGIN_ARTIFACT }, maven, java)
 }

@@ -53,8 +53,8 @@ export async function initOpenSearchAfterLoss(
 }
 
 /**
- * The lease with the first target alone, and with its first index of version records. Without that
- * index, the alias decides.
+ * The lease with the first target alone, and with the first index of version records that is left.
+ * Without one, the alias decides.
  */
 function withSurvivors(
   record: LeaseRecord,
@@ -62,6 +62,6 @@ function withSurvivors(
   existing: readonly string[],
 ): LeaseRecord {
   const { version_records: named, ...rest } = record
-  const version_records = (named ?? []).slice(0, 1).filter((index) => existing.includes(index))
+  const version_records = (named ?? []).filter((index) => existing.includes(index)).slice(0, 1)
   return { ...rest, targets: [first], ...(version_records.length > 0 && { version_records }) }
 }

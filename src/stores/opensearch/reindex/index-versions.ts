@@ -28,8 +28,6 @@ export interface IndexVersions {
   removeCopyAlias(index: string): Promise<void>
   /** The versions above this one, of the orders index or of the version records. */
   newerThan(index: string): Promise<readonly string[]>
-  /** The versions below this one. */
-  olderThan(index: string): Promise<readonly string[]>
   /** The index behind the read alias. */
   liveIndex(): Promise<string>
   /** Adds the read alias to an index. */
@@ -103,10 +101,6 @@ export function createIndexVersions({
 
     async newerThan(index) {
       return (await versionsOf(index)).filter((other) => indexVersion(other) > indexVersion(index))
-    },
-
-    async olderThan(index) {
-      return (await versionsOf(index)).filter((other) => indexVersion(other) < indexVersion(index))
     },
 
     async liveIndex() {

@@ -113,13 +113,8 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       await ensureIndices.existingOrders()
       const before = await readWriteTargets()
       const [live, old] = before.orders
-      const [records = ''] = before.versionRecords
-      if (old === undefined) {
-        // From an attempt that ended after its last change of the write targets.
-        const olderRecords = await completeFromOlder(records, before, events)
-        const older = [...(await versions.olderThan(live)), ...olderRecords]
-        return { live, removed: await remove(live, older) }
-      }
+      const [records = '', ...oldRecords] = before.versionRecords
+      if (old === undefined) return { live, removed: [] }
       if (indexVersion(old) > indexVersion(live)) {
         throw new Error(
           `the reindex to ${old} is incomplete: "index reindex" continues it, "--rollback" removes ${old}`,
@@ -137,7 +132,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
         async assertRetryable() {},
       })
       // As with the documents: a shard of the new index may be lost.
-      const oldRecords = await completeFromOlder(records, before, events)
+      for (const from of oldRecords) await completeVersionRecords(from, records, before, events)
       await removeCopyAliases(before) // Of a switch that was interrupted.
       await setWriteTargets(before, { orders: [live], versionRecords: [records] }, events)
       return { live, removed: await remove(live, [old, ...oldRecords]) }
@@ -163,22 +158,11 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       const restoredRecords = restored === other ? (otherRecords ?? records) : records
       const droppedRecords = before.versionRecords.filter((index) => index !== restoredRecords)
       const after: WriteTargets = { orders: [restored], versionRecords: [restoredRecords] }
-      if (restoredRecords !== records && (await versions.exists(records)))
+      if (restoredRecords !== records)
         await completeVersionRecords(records, restoredRecords, before, events)
       await setWriteTargets(before, after, events)
       return { live: restored, removed: await remove(restored, [dropped, ...droppedRecords]) }
     },
-  }
-
-  /** Returns the older indices of version records, which `records` completely replaces. */
-  async function completeFromOlder(
-    records: string,
-    before: WriteTargets,
-    events: ReindexEvents,
-  ): Promise<readonly string[]> {
-    const older = await versions.olderThan(records)
-    for (const from of older) await completeVersionRecords(from, records, before, events)
-    return older
   }
 
   /**
@@ -188,17 +172,22 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
   async function completeVersionRecords(
     from: string,
     to: string,
-    { orders }: WriteTargets,
-    { onDelay = () => {}, signal }: ReindexEvents,
+    targets: WriteTargets,
+    events: ReindexEvents,
   ): Promise<void> {
+    const [live] = targets.orders
+    const areThere = await Promise.all([from, live].map(versions.exists))
+    if (areThere.includes(false)) return
+    // A writer that still applies an interrupted request sends to `from` first.
+    await setWriteTargets(targets, targets, events)
     await versions.refresh(to)
     await versions.addCopyAlias(to)
     await copyVersionRecords({
       client,
       deadlineMs,
-      onDelay,
-      signal,
-      assertRetryable: () => checkIsWriteTarget(orders[0]),
+      onDelay: events.onDelay ?? (() => {}),
+      signal: events.signal,
+      assertRetryable: () => checkIsWriteTarget(live),
       from,
       to,
       alias: names.copyAlias(to),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sum } from '../harness/statistics.ts'
 import { runCommand } from '../support/cli/command.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { type Backend, createBackend, onServices } from '../support/stores/backend.ts'
@@ -40,7 +41,7 @@ describe('index status', () => {
     expect(Date.parse(status.newest_visible_change)).toBeGreaterThanOrEqual(startedAt)
   })
 
-  it.runIf(onServices)('reports the documents and the size of each shard', async () => {
+  it('reports the documents and the size of each shard, of which the embedded store has none', async () => {
     const sharded = createBackend()
     sharded.env['ORDERS_SHARDS'] = '3'
     const runSharded = (args: string[], input = '') =>
@@ -53,13 +54,23 @@ describe('index status', () => {
     await sharded.remove()
 
     const [{ documents, shards }] = JSON.parse(json).indices
-    expect(shards).toMatchObject(
-      [0, 1, 2].map((shard) => ({ shard, bytes: expect.any(Number), oversized: false })),
+    const expected = onServices ? [0, 1, 2] : []
+    expect(shards).toEqual(
+      expected.map((shard) => ({
+        shard,
+        documents: expect.any(Number),
+        bytes: expect.any(Number),
+        oversized: false,
+      })),
     )
     const counts: number[] = shards.map(({ documents }: { documents: number }) => documents)
-    expect(counts.every((count) => count > 0)).toBe(true)
-    expect([documents, counts.reduce((sum, count) => sum + count)]).toEqual([12, 12])
-    expect(text).toMatch(/\(read and fed, 12 documents, .*\)\nshard 0: +\d+ documents, [\d.]+ MB\n/)
+    expect(counts).not.toContain(0)
+    expect(documents).toBe(12)
+    expect(sum(counts)).toBe(onServices ? documents : 0)
+    expect(text).toMatch(/\(read and fed, 12 documents, .*\)$/m)
+    expect(text.match(/^shard \d: +\d+ documents, [\d.]+ MB$/gm) ?? []).toHaveLength(
+      expected.length,
+    )
   })
 
   it('prints one name and value per line by default', async () => {

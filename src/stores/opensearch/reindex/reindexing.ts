@@ -1,68 +1,30 @@
 import type { ReindexEvents, Reindexing } from '../../../indexing/reindexing.ts'
-import type { Clock } from '../../../lib/clock.ts'
 import { REPAIR_HINT } from '../check/damaged-documents.ts'
 import type { EnsureIndices } from '../ensure-indices.ts'
 import { concreteIndex, indexVersion } from '../index-names.ts'
 import { readPresence } from '../index-presence.ts'
-import { readVersionRecordIndex } from '../version-record-index.ts'
-import { createFence } from '../write/fence.ts'
-import { leaseDocument } from '../write/lease-document.ts'
-import { createStoreClock } from '../write/store-clock.ts'
-import { readMaxWriteTimestamp } from '../write/write-timestamps.ts'
 import { backfill, verifyChecksums } from './backfill.ts'
-import { changeWriteTargets, type WriteTargets } from './change-write-targets.ts'
+import type { WriteTargets } from './change-write-targets.ts'
+import { completeVersionRecords } from './complete-version-records.ts'
 import { copyVersionRecords } from './copy-version-records.ts'
-import { createIndexVersions, type IndexVersionsOptions } from './index-versions.ts'
+import { createIndexVersions } from './index-versions.ts'
+import { createRequestedTargets, type RequestedTargetsOptions } from './requested-targets.ts'
 
-export interface ReindexingOptions extends IndexVersionsOptions {
+export interface ReindexingOptions extends RequestedTargetsOptions {
   ensureIndices: Pick<EnsureIndices, 'existingOrders'>
-  leaseMs: number
-  /** Epoch milliseconds. */
-  clock: Clock
 }
 
 /** The reindex commands: see `reindex.md`. */
 export function createReindexing(options: ReindexingOptions): Reindexing {
-  const { client, names, ensureIndices, leaseMs, deadlineMs, clock } = options
-  const document = leaseDocument(client, names, deadlineMs)
+  const { client, names, ensureIndices, deadlineMs } = options
   const versions = createIndexVersions(options)
-
-  const versionRecordIndex = () => readVersionRecordIndex(client, names, deadlineMs)
-
-  async function readWriteTargets(): Promise<WriteTargets> {
-    const record = (await document.read())?.record
-    const [live = concreteIndex(names.orders, 1), ...others] = record?.targets ?? []
-    const versionRecords = record?.version_records ?? [await versionRecordIndex()]
-    return { orders: [live, ...others], versionRecords }
-  }
-
-  function setWriteTargets(
-    from: WriteTargets,
-    to: WriteTargets,
-    { onDelay = () => {}, signal }: ReindexEvents,
-  ) {
-    const fence = createFence({ client, names, deadlineMs, onDelay })
-    const storeClock = createStoreClock(client, Math.min(leaseMs, deadlineMs))
-    const maxWriteTimestamp = () => readMaxWriteTimestamp(client, names, deadlineMs)
-    const options = {
-      document,
-      fence,
-      leaseMs,
-      clock,
-      storeClock,
-      maxWriteTimestamp,
-      versionRecordIndex,
-      onDelay,
-      signal,
-    }
-    return changeWriteTargets(options, from, to)
-  }
+  const targets = createRequestedTargets(options)
 
   return {
     async build({ shards, ...events } = {}) {
       const { onProgress = () => {}, onDelay = () => {}, signal } = events
       await ensureIndices.existingOrders()
-      const before = await readWriteTargets()
+      const before = await targets.read()
       const [previous, building] = before.orders
       if (building !== undefined && indexVersion(building) < indexVersion(previous)) {
         if (await versions.hasCopyAlias(previous)) {
@@ -83,13 +45,13 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
           : before
       if (building !== undefined) await checkShards(building, shards)
       // Also after an earlier attempt, whose request the writer may not have applied yet.
-      await setWriteTargets(before, dual, events)
+      await targets.change(before, dual, events)
       const copy = {
         client,
         deadlineMs,
         onDelay,
         signal,
-        assertRetryable: () => checkIsWriteTarget(live),
+        assertRetryable: () => targets.assertInclude(live),
       }
       const totals = await backfill({
         ...copy,
@@ -111,7 +73,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
 
     async finish(events = {}) {
       await ensureIndices.existingOrders()
-      const before = await readWriteTargets()
+      const before = await targets.read()
       const [live, old] = before.orders
       const [records = '', ...oldRecords] = before.versionRecords
       if (old === undefined) return { live, removed: [] }
@@ -132,16 +94,16 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
         async assertRetryable() {},
       })
       // As with the documents: a shard of the new index may be lost.
-      for (const from of oldRecords) await completeVersionRecords(from, records, before, events)
+      for (const from of oldRecords) await complete({ from, to: records }, before, events)
       await removeCopyAliases(before) // Of a switch that was interrupted.
-      await setWriteTargets(before, { orders: [live], versionRecords: [records] }, events)
+      await targets.change(before, { orders: [live], versionRecords: [records] }, events)
       return { live, removed: await remove(live, [old, ...oldRecords]) }
     },
 
     async rollBack(events = {}) {
       await restoreOlderIndex()
       await ensureIndices.existingOrders()
-      const before = await readWriteTargets()
+      const before = await targets.read()
       const [live, other] = before.orders
       const [records = '', otherRecords] = before.versionRecords
       if (other === undefined) {
@@ -159,45 +121,24 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       const droppedRecords = before.versionRecords.filter((index) => index !== restoredRecords)
       const after: WriteTargets = { orders: [restored], versionRecords: [restoredRecords] }
       if (restoredRecords !== records)
-        await completeVersionRecords(records, restoredRecords, before, events)
-      await setWriteTargets(before, after, events)
+        await complete({ from: records, to: restoredRecords }, before, events)
+      await targets.change(before, after, events)
       return { live: restored, removed: await remove(restored, [dropped, ...droppedRecords]) }
     },
   }
 
-  /**
-   * Copies what `to` lacks before it is the only index of version records. A bulk may have reached
-   * `from` alone before a fence, and the writer then finds the change in `from`.
-   */
-  async function completeVersionRecords(
-    from: string,
-    to: string,
-    targets: WriteTargets,
+  function complete(
+    indices: { from: string; to: string },
+    before: WriteTargets,
     events: ReindexEvents,
   ): Promise<void> {
-    const [live] = targets.orders
-    const areThere = await Promise.all([from, live].map(versions.exists))
-    if (areThere.includes(false)) return
-    // A writer that still applies an interrupted request sends to `from` first.
-    await setWriteTargets(targets, targets, events)
-    await versions.refresh(to)
-    await versions.addCopyAlias(to)
-    await copyVersionRecords({
-      client,
-      deadlineMs,
-      onDelay: events.onDelay ?? (() => {}),
-      signal: events.signal,
-      assertRetryable: () => checkIsWriteTarget(live),
-      from,
-      to,
-      alias: names.copyAlias(to),
-    })
-    await versions.removeCopyAlias(to)
+    const stores = { client, names, deadlineMs, versions, targets }
+    return completeVersionRecords({ ...stores, ...indices }, before, events)
   }
 
   /** Ends with the removal of the alias for copies: while it exists, a repetition continues here. */
   async function completeSwitch(from: WriteTargets, to: WriteTargets, events: ReindexEvents) {
-    await setWriteTargets(from, to, events)
+    await targets.change(from, to, events)
     const [live, previous = ''] = to.orders
     const documents = await versions.count(live)
     const shards = await versions.shards(live)
@@ -241,7 +182,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
   async function restoreOlderIndex(): Promise<void> {
     const { kind, versions: existing } = await readPresence(options)
     if (kind !== 'lost' || existing.length === 0) return
-    const [lost, older] = (await readWriteTargets()).orders
+    const [lost, older] = (await targets.read()).orders
     const isWriteTarget = older !== undefined && indexVersion(older) < indexVersion(lost)
     if (isWriteTarget && existing.includes(older) && !existing.includes(lost))
       await versions.restoreLiveAlias(older)
@@ -258,15 +199,9 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
     )
   }
 
-  async function checkIsWriteTarget(index: string): Promise<void> {
-    const writeTargets: readonly string[] = (await readWriteTargets()).orders
-    if (writeTargets.includes(index)) return
-    throw new Error(`${index} is no longer a write target: another "index reindex" rolled it back`)
-  }
-
   /** Removes indices that are neither live nor write targets. */
   async function remove(live: string, others: readonly string[]): Promise<readonly string[]> {
-    const { orders, versionRecords } = await readWriteTargets()
+    const { orders, versionRecords } = await targets.read()
     const needed = [await versions.liveIndex(), ...orders, ...versionRecords]
     if (needed[0] !== live || others.some((index) => needed.includes(index))) {
       throw new Error(`${needed.join(', ')} are still in use: nothing was removed; try again`)

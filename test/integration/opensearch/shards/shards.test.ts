@@ -169,13 +169,17 @@ describe('a running system with one shard', () => {
     expect((await test.run('check')).code).toBe(0)
   })
 
-  it('a rollback copies a version record that only the new index has', async () => {
+  it.each([
+    ['', false],
+    [', also when the new orders are lost', true],
+  ])('a rollback copies a version record that only the new index has%s', async (_when, isLost) => {
     await test.write(ordersOf(30))
     await test.reindexing.build({ shards: SHARDS })
     await test.write(ordersOf(30, 3))
     // As after a bulk that reached the new index alone before a fence made it the first one.
     const older = { version: 1 }
     await opensearch('POST', `${test.prefix}order-heads-v1/_update/ord_7`, { doc: older })
+    if (isLost) await opensearch('DELETE', `${test.prefix}orders-v2`)
     await test.reindexing.rollBack()
     expect(await written(ordersOf(8, 2)[7] ?? {})).toEqual(['older'])
     expect((await test.run('check')).code).toBe(0)

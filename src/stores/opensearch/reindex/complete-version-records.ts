@@ -1,0 +1,44 @@
+import type { ReindexEvents } from '../../../indexing/reindexing.ts'
+import type { WriteTargets } from './change-write-targets.ts'
+import { copyVersionRecords } from './copy-version-records.ts'
+import type { IndexVersions, IndexVersionsOptions } from './index-versions.ts'
+import type { RequestedTargets } from './requested-targets.ts'
+
+export interface CompleteOptions extends IndexVersionsOptions {
+  versions: IndexVersions
+  targets: RequestedTargets
+  /** The index of version records that is removed next, and the one that stays. */
+  from: string
+  to: string
+}
+
+/**
+ * Copies what `to` lacks before it is the only index of version records. A bulk may have reached
+ * `from` alone before a fence, and the writer then finds the change in `from`. Without `from`, `to`
+ * is all there is.
+ * @throws Unavailable; Error when records are missing after all passes
+ */
+export async function completeVersionRecords(
+  { client, names, deadlineMs, versions, targets, from, to }: CompleteOptions,
+  before: WriteTargets,
+  events: ReindexEvents,
+): Promise<void> {
+  const [live] = before.orders
+  if (!(await versions.exists(from))) return
+  // A writer that still applies an interrupted request sends to `from` first. Without the live index,
+  // no writer writes.
+  if (await versions.exists(live)) await targets.change(before, before, events)
+  await versions.refresh(to)
+  await versions.addCopyAlias(to)
+  await copyVersionRecords({
+    client,
+    deadlineMs,
+    onDelay: events.onDelay ?? (() => {}),
+    signal: events.signal,
+    assertRetryable: () => targets.assertInclude(live),
+    from,
+    to,
+    alias: names.copyAlias(to),
+  })
+  await versions.removeCopyAlias(to)
+}

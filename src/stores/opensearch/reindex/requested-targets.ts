@@ -1,0 +1,71 @@
+import type { ReindexEvents } from '../../../indexing/reindexing.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { concreteIndex } from '../index-names.ts'
+import { readVersionRecordIndex } from '../version-record-index.ts'
+import { createFence } from '../write/fence.ts'
+import { leaseDocument } from '../write/lease-document.ts'
+import { createStoreClock } from '../write/store-clock.ts'
+import { readMaxWriteTimestamp } from '../write/write-timestamps.ts'
+import { changeWriteTargets, type WriteTargets } from './change-write-targets.ts'
+import type { IndexVersionsOptions } from './index-versions.ts'
+
+export interface RequestedTargetsOptions extends IndexVersionsOptions {
+  leaseMs: number
+  /** Epoch milliseconds. */
+  clock: Clock
+}
+
+/** The write targets that the lease document requests of the writer. */
+export interface RequestedTargets {
+  read(): Promise<WriteTargets>
+  /** Returns once a writer has applied `to`. @throws like {@link changeWriteTargets} */
+  change(from: WriteTargets, to: WriteTargets, events: ReindexEvents): Promise<void>
+  /** @throws Error when the index is no target any more */
+  assertInclude(index: string): Promise<void>
+}
+
+/** Reads and changes the lease document. */
+export function createRequestedTargets({
+  client,
+  names,
+  leaseMs,
+  deadlineMs,
+  clock,
+}: RequestedTargetsOptions): RequestedTargets {
+  const document = leaseDocument(client, names, deadlineMs)
+  const versionRecordIndex = () => readVersionRecordIndex(client, names, deadlineMs)
+
+  async function read(): Promise<WriteTargets> {
+    const record = (await document.read())?.record
+    const [live = concreteIndex(names.orders, 1), ...others] = record?.targets ?? []
+    const versionRecords = record?.version_records ?? [await versionRecordIndex()]
+    return { orders: [live, ...others], versionRecords }
+  }
+
+  return {
+    read,
+
+    async change(from, to, { onDelay = () => {}, signal }) {
+      const options = {
+        document,
+        fence: createFence({ client, names, deadlineMs, onDelay }),
+        leaseMs,
+        clock,
+        storeClock: createStoreClock(client, Math.min(leaseMs, deadlineMs)),
+        maxWriteTimestamp: () => readMaxWriteTimestamp(client, names, deadlineMs),
+        versionRecordIndex,
+        onDelay,
+        signal,
+      }
+      await changeWriteTargets(options, from, to)
+    },
+
+    async assertInclude(index) {
+      const { orders }: { orders: readonly string[] } = await read()
+      if (orders.includes(index)) return
+      throw new Error(
+        `${index} is no longer a write target: another "index reindex" rolled it back`,
+      )
+    },
+  }
+}

@@ -1,44 +1,18 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { parseConfig } from '../../src/config/config.ts'
-import { openServices, type Services } from '../../src/services.ts'
-import { startWatch, type WatchProcess } from '../support/cli/watch-process.ts'
+import { expect, it } from 'vitest'
 import { sourceOrder } from '../support/orders/source-order.ts'
-import { temporaryFolder } from '../support/stores/backend.ts'
-import { type KafkaFeed, openKafkaFeed } from '../support/stores/kafka-feed.ts'
 import { sharedBroker } from '../support/streams/broker.ts'
+import { useKafkaWatch } from '../support/streams/use-kafka-watch.ts'
 
-let folder: string
-let remove: () => void
-let feed: KafkaFeed
-let services: Services
-let watches: WatchProcess[]
-beforeEach(async () => {
-  ;({ folder, remove } = temporaryFolder())
-  feed = await openKafkaFeed(sharedBroker())
-  services = await openServices(parseConfig({ DATA_DIR: folder }))
-  watches = []
-})
-afterEach(async () => {
-  await Promise.all(watches.map((watch) => watch.stop('SIGKILL')))
-  await services.close()
-  await feed.close()
-  remove()
-})
-
-function start(): WatchProcess {
-  const watch = startWatch({ DATA_DIR: folder, ...feed.env })
-  watches.push(watch)
-  return watch
-}
+const test = useKafkaWatch(sharedBroker)
 
 const PATIENT = { timeout: 60_000 }
-const isDone = () => expect.poll(feed.backlog, PATIENT).toBe(0)
+const isDone = () => expect.poll(test.feed.backlog, PATIENT).toBe(0)
 
 /** The amount of an order of `acc_1`; `undefined` when it does not exist. */
 async function amount(id: string): Promise<number | undefined> {
-  const json = await services.orders.get('acc_1', id)
+  const json = await test.services.orders.get('acc_1', id)
   return json ? JSON.parse(Buffer.from(json).toString()).amount_total : undefined
 }
 
@@ -48,11 +22,11 @@ const record = (value: object, partition: number) => {
 }
 
 it('the watch writes existing and new records of every partition', async () => {
-  await feed.addRecords(...[0, 1, 2].map((n) => record(order(`ord_${n}`), n)))
-  const watch = start()
+  await test.feed.addRecords(...[0, 1, 2].map((n) => record(order(`ord_${n}`), n)))
+  const watch = test.start()
   await isDone()
   expect(await Promise.all(['ord_0', 'ord_1', 'ord_2'].map(amount))).toEqual([1, 1, 1])
-  await feed.add(order('ord_0', 2))
+  await test.feed.add(order('ord_0', 2))
   await isDone()
   expect(await amount('ord_0')).toBe(2)
   expect(await watch.metric('indexing_stream_backlog')).toBe(0)
@@ -62,25 +36,27 @@ it('the watch writes existing and new records of every partition', async () => {
 
 it('the order of the partitions does not matter: the greatest version stays', async () => {
   const deletion = { id: 'ord_2', version: 3, owner_account_id: 'acc_1', deleted: true }
-  await feed.addRecords(record(order('ord_1', 3), 0), record(deletion, 0))
-  await feed.addRecords(record(order('ord_1', 2), 1), record(order('ord_2', 2), 2))
-  start()
+  await test.feed.addRecords(record(order('ord_1', 3), 0), record(deletion, 0))
+  await test.feed.addRecords(record(order('ord_1', 2), 1), record(order('ord_2', 2), 2))
+  test.start()
   await isDone()
   expect([await amount('ord_1'), await amount('ord_2')]).toEqual([3, undefined])
 })
 
 it('invalid records become dead letters with the reason, and the watch continues', async () => {
-  const [tombstone, empty, half, unknown] = await feed.addRecords(
+  const [tombstone, empty, half, unknown] = await test.feed.addRecords(
     { value: null, key: 'ord_9' },
     { value: Buffer.alloc(0) },
     { value: Buffer.from('{"half') },
     { value: Buffer.from(JSON.stringify({ ...order('ord_1'), version: 'x' })) },
   )
-  await feed.add(order('ord_2'))
-  const watch = start()
+  await test.feed.add(order('ord_2'))
+  const watch = test.start()
   await isDone()
   expect(await amount('ord_2')).toBe(1)
-  const letters = new Map((await feed.deadLetters()).map((letter) => [letter.entry_id, letter]))
+  const letters = new Map(
+    (await test.feed.deadLetters()).map((letter) => [letter.entry_id, letter]),
+  )
   expect(letters.size).toBe(4)
   expect(letters.get(tombstone ?? '')).toMatchObject({
     key: 'ord_9',
@@ -101,29 +77,29 @@ it('invalid records become dead letters with the reason, and the watch continues
 })
 
 it('a record whose write failed is not committed, and the next watch writes it', async () => {
-  const watch = start()
-  await expect.poll(feed.committed, PATIENT).toEqual([0, 0, 0])
-  using db = new DatabaseSync(join(folder, 'orders.db'))
+  const watch = test.start()
+  await expect.poll(test.feed.committed, PATIENT).toEqual([0, 0, 0])
+  using db = new DatabaseSync(join(test.folder, 'orders.db'))
   db.exec('ALTER TABLE orders RENAME TO hidden')
-  await feed.addRecords(record(order('ord_1'), 1))
+  await test.feed.addRecords(record(order('ord_1'), 1))
   expect(await watch.ended()).toBe(1)
-  expect(await feed.committed()).toEqual([0, 0, 0])
+  expect(await test.feed.committed()).toEqual([0, 0, 0])
   db.exec('ALTER TABLE hidden RENAME TO orders')
-  start()
+  test.start()
   await isDone()
   expect(await amount('ord_1')).toBe(1)
-  expect(await feed.committed()).toEqual([0, 1, 0])
+  expect(await test.feed.committed()).toEqual([0, 1, 0])
 })
 
 it('records that retention removed before the write are logged and counted', async () => {
-  const first = start()
-  await feed.addRecords(record(order('ord_1'), 0))
+  const first = test.start()
+  await test.feed.addRecords(record(order('ord_1'), 0))
   await isDone()
   expect(await first.stop('SIGTERM')).toBe(0)
   const records = Array.from({ length: 5 }, (_, n) => record(order(`ord_${n + 2}`), 0))
-  await feed.addRecords(...records)
-  await feed.removeBefore(0, 4)
-  const watch = start()
+  await test.feed.addRecords(...records)
+  await test.feed.removeBefore(0, 4)
+  const watch = test.start()
   expect(await watch.waitForLog('removed from the stream')).toMatchObject({
     level: 50,
     lost: 3,
@@ -135,17 +111,17 @@ it('records that retention removed before the write are logged and counted', asy
 })
 
 it('a second writer takes over at the committed offsets', async () => {
-  const first = start()
-  await feed.add(order('ord_1'))
+  const first = test.start()
+  await test.feed.add(order('ord_1'))
   await isDone()
-  const second = start()
+  const second = test.start()
   await second.standsBy()
-  await feed.add(...Array.from({ length: 50 }, (_, n) => order(`ord_${n + 2}`)))
+  await test.feed.add(...Array.from({ length: 50 }, (_, n) => order(`ord_${n + 2}`)))
   expect(await first.stop('SIGKILL')).toBeNull()
   await second.becomesWriter()
   await isDone()
   expect(await Promise.all(Array.from({ length: 51 }, (_, n) => amount(`ord_${n + 1}`)))).toEqual(
     Array(51).fill(1),
   )
-  expect(await feed.deadLetters()).toEqual([])
+  expect(await test.feed.deadLetters()).toEqual([])
 })

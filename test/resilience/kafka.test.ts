@@ -1,16 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { parseConfig } from '../../src/config/config.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRandom } from '../../src/demo/random.ts'
-import { openServices, type Services } from '../../src/services.ts'
 import { type RunningKafka, startKafka } from '../harness/services/kafka.ts'
-import { startWatch, type WatchProcess } from '../support/cli/watch-process.ts'
+import type { WatchProcess } from '../support/cli/watch-process.ts'
 import { byEffort } from '../support/effort.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { createHistory } from '../support/simulation/change-history.ts'
-import { temporaryFolder } from '../support/stores/backend.ts'
-import { type KafkaFeed, openKafkaFeed } from '../support/stores/kafka-feed.ts'
 import { readStoredEmbedded } from '../support/stores/stored-orders.ts'
 import { killWriters } from '../support/streams/kill-writers.ts'
+import { useKafkaWatch } from '../support/streams/use-kafka-watch.ts'
 
 const KILLS = byEffort(6, 20)
 const CHANGES_A_KILL = 1_000
@@ -23,33 +20,11 @@ beforeAll(async () => {
 })
 afterAll(() => kafka.stop())
 
-let folder: string
-let remove: () => void
-let feed: KafkaFeed
-let services: Services
-let watches: WatchProcess[]
-beforeEach(async () => {
-  ;({ folder, remove } = temporaryFolder())
-  feed = await openKafkaFeed(kafka.plainBroker)
-  services = await openServices(parseConfig({ DATA_DIR: folder }))
-  watches = []
-})
-afterEach(async () => {
-  await Promise.all(watches.map((watch) => watch.stop('SIGKILL')))
-  await services.close()
-  await feed.close()
-  remove()
-})
+const test = useKafkaWatch(() => kafka.plainBroker)
 
-function start(): WatchProcess {
-  const watch = startWatch({ DATA_DIR: folder, ...feed.env })
-  watches.push(watch)
-  return watch
-}
-
-const isDone = () => expect.poll(() => feed.backlog().catch(() => -1), PATIENT).toBe(0)
+const isDone = () => expect.poll(() => test.feed.backlog().catch(() => -1), PATIENT).toBe(0)
 const isWritten = (id: string) =>
-  expect.poll(() => services.orders.get('acc_1', id), PATIENT).not.toBeNull()
+  expect.poll(() => test.services.orders.get('acc_1', id), PATIENT).not.toBeNull()
 const order = (id: string) => sourceOrder({ id })
 const outages = (watch: WatchProcess) =>
   watch.log().filter(({ msg }) => /writes are failing|writes recovered/.test(msg))
@@ -57,36 +32,36 @@ const outages = (watch: WatchProcess) =>
 it(`a watch that is killed ${KILLS} times loses none of ${KILLS * CHANGES_A_KILL} changes`, async () => {
   const history = createHistory(1, ACCOUNTS)
   const { writer, bad } = await killWriters({
-    ...{ start, add: feed.add, history, random: createRandom(1, 6, 1) },
+    ...{ start: test.start, add: test.feed.add, history, random: createRandom(1, 6, 1) },
     ...{ kills: KILLS, changesPerKill: CHANGES_A_KILL },
   })
   await isDone()
   expect(await writer.stop('SIGTERM')).toBe(0)
-  expect(readStoredEmbedded(folder)).toEqual(history.truth())
+  expect(readStoredEmbedded(test.folder)).toEqual(history.truth())
   // A kill between the dead letter and the commit of its offset repeats it.
-  const letters = new Set((await feed.deadLetters()).map(({ entry_id }) => entry_id))
+  const letters = new Set((await test.feed.deadLetters()).map(({ entry_id }) => entry_id))
   expect(letters).toEqual(new Set(bad))
 }, 480_000)
 
 it('the watch loses no change when the broker is killed while changes flow', async () => {
-  const watch = start()
+  const watch = test.start()
   const ids = Array.from({ length: 1_500 }, (_, n) => `ord_${n}`)
-  await feed.add(...ids.slice(0, 500).map(order))
+  await test.feed.add(...ids.slice(0, 500).map(order))
   await isWritten('ord_0')
   // The feed repeats what it sent without a response, as a platform does.
-  const adding = feed.add(...ids.slice(500).map(order))
+  const adding = test.feed.add(...ids.slice(500).map(order))
   await kafka.restart()
   await adding
   await isDone()
-  const found = await Promise.all(ids.map((id) => services.orders.get('acc_1', id)))
+  const found = await Promise.all(ids.map((id) => test.services.orders.get('acc_1', id)))
   expect(found.filter((json) => json === null)).toEqual([])
-  expect(await feed.deadLetters()).toEqual([])
+  expect(await test.feed.deadLetters()).toEqual([])
   expect(await watch.stop('SIGTERM')).toBe(0)
 })
 
 it('the watch retries while the broker is down, logs it once and is not ready', async () => {
-  const watch = start()
-  await feed.add(order('ord_1'), '{"half')
+  const watch = test.start()
+  await test.feed.add(order('ord_1'), '{"half')
   await isDone()
   await kafka.kill()
   const { reason } = await watch.waitForLog('writes are failing')
@@ -95,17 +70,17 @@ it('the watch retries while the broker is down, logs it once and is not ready', 
     checks: { orders: 'ok', stream: 'unavailable' },
   })
   await kafka.restart()
-  await feed.add(order('ord_2'))
+  await test.feed.add(order('ord_2'))
   await isWritten('ord_2')
   await watch.waitForLog('writes recovered')
   expect(outages(watch)).toHaveLength(2)
-  expect(await feed.deadLetters()).toHaveLength(1)
+  expect(await test.feed.deadLetters()).toHaveLength(1)
   expect(await watch.stop('SIGTERM')).toBe(0)
 })
 
 it('the watch retries when the broker is down at its start', async () => {
   await kafka.kill()
-  const watch = start()
+  const watch = test.start()
   const { reason } = await watch.waitForLog('writes are failing')
   expect(reason).toMatch(/^no response from the brokers of KAFKA_BROKERS: .*ECONNREFUSED/)
   await kafka.restart()
@@ -113,7 +88,7 @@ it('the watch retries when the broker is down at its start', async () => {
 })
 
 it('the watch retries while the broker hangs', async () => {
-  const watch = start()
+  const watch = test.start()
   await isDone()
   process.kill(kafka.pid, 'SIGSTOP')
   try {
@@ -122,7 +97,7 @@ it('the watch retries while the broker hangs', async () => {
   } finally {
     process.kill(kafka.pid, 'SIGCONT')
   }
-  await feed.add(order('ord_1'))
+  await test.feed.add(order('ord_1'))
   await isWritten('ord_1')
   await watch.waitForLog('writes recovered')
 })

@@ -2,6 +2,7 @@ import type {
   AcknowledgedEntry,
   StreamInspection,
 } from '../../indexing/consistency-check/stream-inspection.ts'
+import { READ_BATCH } from '../../indexing/sources/change-stream.ts'
 import { connectKafka, type KafkaConnection, type KafkaOptions } from './connection.ts'
 import { fetchEntries } from './fetch-entries.ts'
 import {
@@ -13,8 +14,6 @@ import {
   readTopics,
 } from './offsets.ts'
 import type { Offsets } from './positions.ts'
-
-const PAGE_BYTES = 4 * 1024 * 1024
 
 /** Read-only access to the topic of changes: commits no offset. */
 export function openKafkaStreamInspection(options: KafkaOptions): StreamInspection {
@@ -72,7 +71,7 @@ async function* readAcknowledged(connection: KafkaConnection): AsyncGenerator<Ac
   for (const [partition, end] of committed) {
     for (let from = earliest.get(partition) ?? end; from < end; ) {
       const offsets = new Map([[partition, from]])
-      const limits = { maxBytes: PAGE_BYTES, waitMs: 0 }
+      const limits = { maxBytes: READ_BATCH.bytes, waitMs: 0 }
       const fetched = await send(() => fetchEntries(connection, offsets, limits))
       const page = fetched.get(partition)
       if (page === undefined) break

@@ -76,8 +76,11 @@ interface ListedShard {
 
 export type KillableCluster = Awaited<ReturnType<typeof startKillableCluster>>
 
+/** Several times what a cluster needs that shares its processors with other tests and reindexes. */
+const TIMEOUT_S = 180
+
 /** Reads the local view of the node, because the elected cluster manager may be frozen. */
 async function untilThere(nodes: number, status: 'green' | 'yellow'): Promise<void> {
   const wanted = `wait_for_nodes=${nodes}&wait_for_status=${status}`
-  await opensearch('GET', `_cluster/health?local=true&timeout=60s&${wanted}`)
+  await opensearch('GET', `_cluster/health?local=true&timeout=${TIMEOUT_S}s&${wanted}`)
 }

@@ -5,8 +5,10 @@ import type { StreamInspection } from './stream-inspection.ts'
 
 /** The source orders of NDJSON. */
 export async function* entriesFromLines(input: AsyncIterable<Buffer>): AsyncGenerator<SourceEntry> {
-  for await (const { lineNumber, bytes, result } of parseLines(input, 1)) {
-    yield { place: `line ${lineNumber}`, bytes, result }
+  for await (const group of parseLines(input, 1)) {
+    for (const { lineNumber, bytes, result } of group) {
+      yield { place: `line ${lineNumber}`, bytes, result }
+    }
   }
 }
 

@@ -87,9 +87,14 @@ export async function load(
 }
 
 /** Renders orders while earlier batches are written. */
-async function* prerendered(entries: AsyncIterable<ParsedLine>): AsyncGenerator<ParsedLine> {
-  for await (const entry of entries) {
-    if ('views' in entry.result) for (const { order } of entry.result.views) prerender(order)
-    yield entry
+async function* prerendered(groups: AsyncIterable<ParsedLine[]>): AsyncGenerator<ParsedLine[]> {
+  for await (const group of groups) {
+    for (const line of group) prerenderLine(line)
+    yield group
   }
+}
+
+/** Renders the orders of a line early, while earlier batches are written. */
+export function prerenderLine({ result }: ParsedLine): void {
+  if ('views' in result) for (const { order } of result.views) prerender(order)
 }

@@ -29,16 +29,18 @@ export async function validateLines(
   { fromLine = 1, onRejected, onProgress }: ValidateOptions,
 ): Promise<ValidationSummary> {
   const summary = { read: 0, valid: 0, refused: 0, customer_documents_dropped: 0 }
-  for await (const entry of parseLines(input, fromLine)) {
-    summary.read++
-    if (isValidationError(entry.result)) {
-      summary.refused++
-      onRejected(entry.lineNumber, entry.result)
-    } else {
-      summary.valid++
-      if (hasDroppedDocument(entry)) summary.customer_documents_dropped++
+  for await (const group of parseLines(input, fromLine)) {
+    for (const entry of group) {
+      summary.read++
+      if (isValidationError(entry.result)) {
+        summary.refused++
+        onRejected(entry.lineNumber, entry.result)
+      } else {
+        summary.valid++
+        if (hasDroppedDocument(entry)) summary.customer_documents_dropped++
+      }
+      if (summary.read % PROGRESS_LINES === 0) onProgress(summary)
     }
-    if (summary.read % PROGRESS_LINES === 0) onProgress(summary)
   }
   return summary
 }

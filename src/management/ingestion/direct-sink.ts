@@ -1,7 +1,6 @@
-import { LOAD_BATCH } from '../../indexing/sources/load.ts'
-import { inBatches, type ParsedLine } from '../../indexing/sources/ndjson.ts'
+import { LOAD_BATCH, prerenderLine } from '../../indexing/sources/load.ts'
+import { inBatches } from '../../indexing/sources/ndjson.ts'
 import type { WriteResult } from '../../indexing/writer/decide.ts'
-import { prerender } from '../../indexing/writer/order-document.ts'
 import { writeChanges } from '../../indexing/writer/writer.ts'
 import type { OrderSink } from './order-sink.ts'
 import { createSharedWriter, type SharedWriterOptions } from './shared-writer.ts'
@@ -16,7 +15,7 @@ export function createDirectSink(options: SharedWriterOptions): OrderSink {
       for (const line of lines) prerenderLine(line)
       return await use(async (writer) => {
         const results: WriteResult[] = []
-        for await (const batch of inBatches(lines, LOAD_BATCH)) {
+        for await (const batch of inBatches([lines], LOAD_BATCH)) {
           const changes = batch.map(({ result }) => result)
           results.push(...(await writeChanges(writer, changes, 'live')))
         }
@@ -25,8 +24,4 @@ export function createDirectSink(options: SharedWriterOptions): OrderSink {
     },
     close,
   }
-}
-
-function prerenderLine({ result }: ParsedLine): void {
-  if ('views' in result) for (const { order } of result.views) prerender(order)
 }

@@ -25,9 +25,9 @@ export async function parseSourceLines(
   const text = format === 'application/json' ? listToLines(body) : body
   if (hasTooManyBreaks(text)) throw tooManyLines()
   const lines: ParsedLine[] = []
-  for await (const line of parseLines(Readable.from([text]), 1)) {
-    if (lines.length === MAX_LINES) throw tooManyLines()
-    lines.push(line)
+  for await (const group of parseLines(Readable.from([text]), 1)) {
+    lines.push(...group)
+    if (lines.length > MAX_LINES) throw tooManyLines()
   }
   return lines
 }

@@ -37,7 +37,7 @@ export function createStreamSink({
         },
       })
       try {
-        for await (const batch of inBatches(lines, ENQUEUE_BATCH)) await append(batch)
+        for await (const batch of inBatches([lines], ENQUEUE_BATCH)) await append(batch)
       } catch (error) {
         if (!signal.aborted && !(error instanceof Unavailable)) throw error
         const code = isFull ? 'stream_full' : 'store'

@@ -22,7 +22,7 @@ export async function appendOrders(
 ): Promise<void> {
   const { topic } = connection
   const messages = orders.map((value) => ({ topic, value, bytes: value.length }))
-  for await (const batch of inBatches(messages, SEND_BATCH)) {
+  for await (const batch of inBatches([messages], SEND_BATCH)) {
     const records = batch.map(({ value }) => ({ topic, value }))
     await produce(connection, records).catch(async (failure: unknown) => {
       if (!(failure instanceof RecordTooLarge) || records.length === 1) throw failure

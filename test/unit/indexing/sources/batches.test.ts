@@ -3,10 +3,17 @@ import { inBatches } from '../../../../src/indexing/sources/ndjson.ts'
 
 const LIMITS = { entries: 3, bytes: 100 }
 
-/** The sizes of entries, batch by batch. */
+/** The sizes of entries, batch by batch: the same for groups of any length. */
 async function batched(...sizes: number[]): Promise<number[][]> {
+  const ofAll = await batchedGroups([sizes])
+  expect(await batchedGroups(sizes.map((bytes) => [bytes]))).toEqual(ofAll)
+  expect(await batchedGroups([sizes.slice(0, 2), [], sizes.slice(2)])).toEqual(ofAll)
+  return ofAll
+}
+
+async function batchedGroups(groups: readonly number[][]): Promise<number[][]> {
   const batches: number[][] = []
-  const entries = sizes.map((bytes) => ({ bytes }))
+  const entries = groups.map((sizes) => sizes.map((bytes) => ({ bytes })))
   for await (const batch of inBatches(entries, LIMITS)) {
     batches.push(batch.map(({ bytes }) => bytes))
   }
@@ -32,7 +39,7 @@ describe('batches', () => {
 
   it('a full batch is returned before the next entry arrives', async () => {
     async function* slow() {
-      yield* [{ bytes: 1 }, { bytes: 2 }, { bytes: 3 }]
+      yield [{ bytes: 1 }, { bytes: 2 }, { bytes: 3 }]
       await new Promise(() => {})
     }
     const { value } = await inBatches(slow(), LIMITS).next()

@@ -2,7 +2,12 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { type Line, splitLines } from '../../../../src/indexing/sources/ndjson.ts'
+import {
+  type Line,
+  type ParsedLine,
+  parseLines,
+  splitLines,
+} from '../../../../src/indexing/sources/ndjson.ts'
 
 const MIB = 1024 * 1024
 
@@ -14,7 +19,7 @@ const lineText = (line: Line) => ('bytes' in line ? line.bytes.toString() : 'too
 
 async function collect(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<Line[]> {
   const lines: Line[] = []
-  for await (const line of splitLines(chunks, maxBytes)) lines.push(line)
+  for await (const group of splitLines(chunks, maxBytes)) lines.push(...group)
   return lines
 }
 
@@ -80,6 +85,15 @@ describe('splitLines', () => {
       ),
     )
   })
+})
+
+it('a line is parsed once its chunk arrives, in a stream that stays open', async () => {
+  async function* open() {
+    yield Buffer.from('{"a":1}\n{"b":2}\n{"c"')
+    await new Promise(() => {})
+  }
+  const { value } = await parseLines(open(), 2).next()
+  expect(value.map(({ lineNumber }: ParsedLine) => lineNumber)).toEqual([2])
 })
 
 describe('a line that is too long', () => {

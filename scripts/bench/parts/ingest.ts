@@ -10,10 +10,10 @@ import {
 import { openScratch } from '../../../test/harness/processes/scratch.ts'
 import { type Settings, startService } from '../../../test/harness/processes/service.ts'
 import type { BenchContext, Part } from '../context.ts'
+import { runLoad } from '../measuring/load-command.ts'
 import { race, type Scenario } from '../measuring/race.ts'
 import { inChunks } from '../orders/stores.ts'
 import type { Sample } from '../report.ts'
-import { runLoad } from './load.ts'
 
 const SEED = 2
 const WARM_UP_ORDERS = 2_000

@@ -1,77 +1,105 @@
-import { createWriteStream } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { demoOrders } from '../../../src/demo/demo-orders.ts'
-import { LOAD_BATCH, type LoadSummary } from '../../../src/indexing/sources/load.ts'
+import { LOAD_BATCH } from '../../../src/indexing/sources/load.ts'
 import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
 import { openScratch, type Scratch } from '../../../test/harness/processes/scratch.ts'
-import { MAIN, type Settings } from '../../../test/harness/processes/service.ts'
+import { sum } from '../../../test/harness/statistics.ts'
 import type { BenchContext, Part } from '../context.ts'
-import { runIndexCommand } from '../measuring/command.ts'
+import type { CommandFigures } from '../measuring/command.ts'
 import { CPU_RENEWAL_MS } from '../measuring/cpu.ts'
-import { race } from '../measuring/race.ts'
+import { type LoadCommand, runLoad, writeLines } from '../measuring/load-command.ts'
+import { race, type Scenario } from '../measuring/race.ts'
+import { insertOrderRows, readOrderRows } from '../orders/sqlite-rows.ts'
 import { inChunks, sendBulk } from '../orders/stores.ts'
 import { type Figure, formatRatio, type Result, ratioOf, type Sample } from '../report.ts'
 
 const SEED = 1
+const MEGABYTE = 1_000_000
 /** The JVM compiles on first use, so without a warm-up the first contender would pay for both. */
-const WARM_UP_ORDERS = 5_000
+const WARM_UP_ORDERS = 20_000
 const LEGEND = `raw: documents of orders in bulk requests, one at a time; load: index load, in a separate process
-live: index load --live, instead of --history; embedded: index load into an empty embedded database
-other: the same in the checkout of --against
-/s: documents; OpenSearch µs: CPU time of a document; process µs: of an order, in the load`
+live: index load --live, instead of --history; other: the same in the checkout of --against
+/s: documents; OpenSearch µs: CPU time of a document; process µs: of an order, in the load; MB: its greatest memory`
+const EMBEDDED_LEGEND = `sqlite: the rows of such a load, inserted into the same schema in a transaction for each batch
+embedded: index load into an empty embedded database; /s: documents`
 
 /**
- * `index load` of source orders against sequential bulk requests with documents of the same kind.
+ * `index load` of source orders against sequential bulk requests with documents of the same kind, and
+ * into an embedded database against SQLite alone with the same rows.
  */
 export const loadPart: Part = {
   name: 'load',
-  about: 'index load against raw bulks',
+  about: 'index load against raw bulks and raw inserts',
   async measure(context, scope) {
     const { options, log } = context
     const scratch = await openScratch('bench-load')
     scope.defer(scratch.close)
-    const measures = async (count: number) => {
+    const scenariosOf = async (count: number): Promise<Scenario[]> => {
       const file = join(scratch.path, `${count}.ndjson`)
       const sources = demoOrders({ count, seed: SEED, until: Date.now() })
       const lines = sources.map((order) => JSON.stringify(order))
       await writeLines(file, lines)
       const load = (command?: LoadCommand) => () => loadFile(context, scratch, file, command)
-      const raw = () => sendRaw(context, count)
+      const embedded = (command?: LoadCommand) => () => loadEmbedded(context, file, command)
+      const rows = await withEmbeddedLoad(context, file, {}, ({ path }) => readOrderRows(path))
+      const services = { raw: () => sendRaw(context, count), load: load() }
+      const onSqlite = { sqlite: () => insertRaw(rows), embedded: embedded() }
       const { against } = options
-      if (against === undefined) return { raw, load: load() }
+      if (against === undefined)
+        return [scenario(OPENSEARCH, services), scenario(EMBEDDED, onSqlite)]
       const program = resolve(against, 'src', 'main.ts')
       const live = { mode: '--live' } as const
-      const embedded = (command?: LoadCommand) => () => loadEmbedded(context, file, command)
-      const own = { load: load(), live: load(live), embedded: embedded() }
       const others = {
         'load, other': load({ program }),
+        live: load(live),
         'live, other': load({ ...live, program }),
-        'embedded, other': embedded({ program }),
       }
-      return { raw, ...own, ...others }
+      return [
+        scenario(OPENSEARCH, { ...services, ...others }),
+        scenario(EMBEDDED, { ...onSqlite, 'embedded, other': embedded({ program }) }),
+      ]
     }
     log('warming up …')
-    const warmUp = await measures(Math.min(WARM_UP_ORDERS, options.loadOrders))
-    for (const measure of Object.values(warmUp)) await measure()
-    const contenders = Object.entries(await measures(options.loadOrders)).map(([name, measure]) => {
-      return { name, measure }
-    })
-    const results = await race([{ name: '', contenders }], context)
-    const title = `The load of ${options.loadOrders} orders, and raw bulks`
-    const name = 'documents a second load÷raw'
-    const ratios = [{ name, of: 'load', per: 'raw', figure: 'perSecond' } as const]
-    const notes = [LEGEND, ...(options.against === undefined ? [] : compareCheckouts(results))]
-    return { sections: [{ title, results, base: 'raw', ratios, notes }] }
+    const warmUp = await scenariosOf(Math.min(WARM_UP_ORDERS, options.loadOrders))
+    for (const { contenders } of warmUp) for (const { measure } of contenders) await measure()
+    const results = await race(await scenariosOf(options.loadOrders), context)
+    const sectionOf = (name: string, base: string, of: string, notes: readonly string[]) => {
+      const ratio = { name: `documents a second ${of}÷${base}`, of, per: base }
+      return {
+        title: `The load of ${options.loadOrders} orders, ${name}`,
+        results: results.filter((result) => result.name === name),
+        base,
+        ratios: [{ ...ratio, figure: 'perSecond' } as const],
+        notes,
+      }
+    }
+    const compared = options.against === undefined ? [] : compareCheckouts(results)
+    return {
+      sections: [
+        sectionOf(OPENSEARCH, 'raw', 'load', [LEGEND]),
+        sectionOf(EMBEDDED, 'sqlite', 'embedded', [EMBEDDED_LEGEND, ...compared]),
+      ],
+    }
   },
 }
+
+const OPENSEARCH = 'OpenSearch'
+const EMBEDDED = 'embedded'
+
+function scenario(name: string, measures: Record<string, () => Promise<Sample>>): Scenario {
+  return {
+    name,
+    contenders: Object.entries(measures).map(([name, measure]) => ({ name, measure })),
+  }
+}
+
+const COMPARED = ['load', 'live', 'embedded']
 
 /** Ratios of this checkout and the other one, which the history does not record. */
 function compareCheckouts(results: readonly Result[]): string[] {
   return results.flatMap((result) =>
-    ['load', 'live', 'embedded'].map((of) => {
+    COMPARED.filter((of) => of in result.samples).map((of) => {
       const compare = (figure: Figure) =>
         formatRatio(ratioOf(result, { of, per: `${of}, other`, figure }))
       const [rate, micros] = [compare('perSecond'), compare('processMicros')]
@@ -104,24 +132,50 @@ async function loadFile(
   const INDEX_PREFIX = `${context.prefix}load-`
   const settings = { ...context.settings, INDEX_PREFIX }
   return await measureFilling(context, `${INDEX_PREFIX}orders`, async () => {
-    const { written, seconds, cpuMicros } = await runLoad(scratch, file, settings, command)
+    const { written, seconds, ...cost } = await runLoad(scratch, file, settings, command)
     if (written === 0) throw new Error('the load wrote no document')
-    return { seconds, processMicros: cpuMicros / written }
+    return { seconds, ...costOf(written, cost) }
   })
 }
 
 async function loadEmbedded(
-  { settings }: BenchContext,
+  context: BenchContext,
   file: string,
   command?: LoadCommand,
 ): Promise<Sample> {
+  return await withEmbeddedLoad(context, file, command, ({ path }, summary) => {
+    const { written, seconds, ...cost } = summary
+    const documents = sum(readOrderRows(path).map((order) => order.documents.length))
+    return { perSecond: documents / seconds, ...costOf(written, cost) }
+  })
+}
+
+/** Loads the file into an embedded database, which exists during `work`. */
+async function withEmbeddedLoad<T>(
+  { settings }: BenchContext,
+  file: string,
+  command: LoadCommand | undefined,
+  work: (scratch: Scratch, summary: Awaited<ReturnType<typeof runLoad>>) => T,
+): Promise<T> {
   await using scope = new AsyncDisposableStack()
   const scratch = await openScratch('bench-load-embedded')
   scope.defer(scratch.close)
   const own = { ...settings, OPENSEARCH_URL: '', REDIS_URL: '' }
-  const { written, seconds, cpuMicros } = await runLoad(scratch, file, own, command)
-  return { perSecond: written / seconds, processMicros: cpuMicros / written }
+  return work(scratch, await runLoad(scratch, file, own, command))
 }
+
+async function insertRaw(rows: ReturnType<typeof readOrderRows>): Promise<Sample> {
+  await using scope = new AsyncDisposableStack()
+  const scratch = await openScratch('bench-load-sqlite')
+  scope.defer(scratch.close)
+  const seconds = insertOrderRows(scratch.path, rows, LOAD_BATCH.entries)
+  return { perSecond: sum(rows.map(({ documents }) => documents.length)) / seconds }
+}
+
+const costOf = (
+  written: number,
+  { cpuMicros, peakBytes }: Pick<CommandFigures, 'cpuMicros' | 'peakBytes'>,
+): Sample => ({ processMicros: cpuMicros / written, megabytes: peakBytes / MEGABYTE })
 
 /** Fills an index, returns the figures with the CPU time of OpenSearch, and removes the index. */
 async function measureFilling(
@@ -141,32 +195,4 @@ async function measureFilling(
   } finally {
     await cluster.remove(index.replace(/orders$/, ''))
   }
-}
-
-interface LoadCommand {
-  mode?: '--history' | '--live'
-  /** The program of another checkout. */
-  program?: string
-}
-
-/**
- * Runs `index load` on a file, in a separate process with these settings only. Returns its summary,
- * its CPU time and its memory.
- */
-export async function runLoad(
-  scratch: Scratch,
-  file: string,
-  settings: Settings,
-  { mode = '--history', program = MAIN }: LoadCommand = {},
-) {
-  const args = ['load', file, mode, '--json']
-  const { log, ...figures } = await runIndexCommand(scratch, { program, args, settings })
-  const at = log.lastIndexOf('{') // The summary is last in the log.
-  const summary: LoadSummary & { seconds: number } = JSON.parse(log.slice(at))
-  return { ...figures, ...summary }
-}
-
-export async function writeLines(file: string, lines: Iterator<string> & Iterable<string>) {
-  const terminated = Iterator.from(lines).map((line) => `${line}\n`)
-  await pipeline(Readable.from(terminated), createWriteStream(file))
 }

@@ -9,8 +9,8 @@ import { sum } from '../../../test/harness/statistics.ts'
 import type { BenchContext, Part } from '../context.ts'
 import { type CommandFigures, runIndexCommand } from '../measuring/command.ts'
 import { CPU_RENEWAL_MS } from '../measuring/cpu.ts'
+import { writeLines } from '../measuring/load-command.ts'
 import type { Sample } from '../report.ts'
-import { writeLines } from './load.ts'
 import { sizesUpTo } from './sizes.ts'
 
 const SEED = 3

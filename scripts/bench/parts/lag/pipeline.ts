@@ -9,12 +9,12 @@ import { readMetric, startApi, startService } from '../../../../test/harness/pro
 import { percentile } from '../../../../test/harness/statistics.ts'
 import type { BenchContext } from '../../context.ts'
 import { createLoadClient } from '../../measuring/load.ts'
+import { runLoad, writeLines } from '../../measuring/load-command.ts'
 import { atPace } from '../../measuring/pace.ts'
 import { differencePer } from '../../measuring/race.ts'
 import { type AccessMap, accessTo } from '../../orders/pages.ts'
 import { openStores } from '../../orders/stores.ts'
 import type { Sample } from '../../report.ts'
-import { runLoad, writeLines } from '../load.ts'
 import { createChanges, FOLLOWED_ACCOUNTS } from './changes.ts'
 import { createLagLedger, type LagLedger, type LedgerFigures, type ShownOrder } from './ledger.ts'
 

@@ -51,12 +51,16 @@ export function redisSeconds(info: string): number {
 
 /** CPU time of a process and its running descendants, by the kernel, in microseconds. */
 export async function treeMicros(pid: number): Promise<number> {
-  const [stat, children] = await Promise.all([
-    readFile(`/proc/${pid}/stat`, 'utf8'),
-    readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'),
-  ])
+  const pids = await processTree(pid)
+  const stats = await Promise.all(pids.map((one) => readFile(`/proc/${one}/stat`, 'utf8')))
+  return sum(stats.map(statMicros))
+}
+
+/** A process and its running descendants, by the kernel. */
+export async function processTree(pid: number): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
   const pids = children.split(' ').filter((text) => text !== '')
-  return statMicros(stat) + sum(await Promise.all(pids.map((child) => treeMicros(Number(child)))))
+  return [pid, ...(await Promise.all(pids.map((child) => processTree(Number(child))))).flat()]
 }
 
 /** CPU time of the children of this process that have ended, by the kernel, in microseconds. */

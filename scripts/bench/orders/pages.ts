@@ -5,6 +5,7 @@ import { noFilters } from '../../../src/orders/filters.ts'
 import type { Position } from '../../../src/orders/order-store.ts'
 import type { Services } from '../../../src/services.ts'
 import type { RunningApi, Settings } from '../../../test/harness/processes/service.ts'
+import { sum } from '../../../test/harness/statistics.ts'
 import { type BenchContext, startBenched } from '../context.ts'
 import { createLoadClient, type LoadClient, type LoadRequest } from '../measuring/load.ts'
 import { loopContender, type Scenario, warmUpProcesses } from '../measuring/race.ts'
@@ -12,12 +13,15 @@ import { type Case, idsOf, type Place, stateAt } from './cases.ts'
 import { filterParams } from './filtered.ts'
 import { recordSearches } from './searches.ts'
 
+/** A service, or several that share their work. */
+type MeasuredServer = Pick<RunningApi, 'origin' | 'cpuMicros' | 'residentBytes'>
+
 /** A contender that answers pages of orders. */
 export interface PageSource {
   name: string
   client: LoadClient
   /** Absent where OpenSearch itself answers. */
-  server?: RunningApi
+  server?: MeasuredServer
   processes?: number
   /** A request for each place of the case. */
   requestsOf(of: Case): Promise<LoadRequest[]> | LoadRequest[]
@@ -53,7 +57,7 @@ interface ServicePlan {
   name: string
   client: LoadClient
   access: AccessMap
-  server?: RunningApi
+  server?: MeasuredServer
   processes?: number
   /** Returns the cursor of a place; those of the service by default. */
   cursorAt?(place: Place): string | null
@@ -87,10 +91,16 @@ export function servicePages(
   return { ...source, requestsOf, readIds }
 }
 
+interface OpenPlan {
+  name: string
+  settings: Settings
+  access: AccessMap
+}
+
 /** Starts a service, and returns its pages as a contender. */
 export async function openService(
   context: BenchContext,
-  { name, settings, access }: { name: string; settings: Settings; access: AccessMap },
+  { name, settings, access }: OpenPlan,
   scope: AsyncDisposableStack,
 ) {
   const server = scope.use(await startBenched(context, name, settings))
@@ -99,6 +109,29 @@ export async function openService(
   const { WORKERS = '1' } = settings
   const processes = Number(WORKERS)
   return { ...servicePages(context, { name, client, access, server, processes }), server }
+}
+
+/** Starts several services on the same stores, and returns their pages as one contender. */
+export async function openReplicas(
+  context: BenchContext,
+  { name, settings, access, count }: OpenPlan & { count: number },
+  scope: AsyncDisposableStack,
+) {
+  const servers: RunningApi[] = []
+  while (servers.length < count) {
+    const own = `${name} no. ${servers.length + 1}`
+    servers.push(scope.use(await startBenched(context, own, settings)))
+  }
+  const summed = async (read: (server: RunningApi) => Promise<number>) =>
+    sum(await Promise.all(servers.map(read)))
+  const origins = servers.map(({ origin }) => origin)
+  const server = {
+    origin: origins[0] ?? '',
+    cpuMicros: () => summed((one) => one.cpuMicros()),
+    residentBytes: () => summed((one) => one.residentBytes()),
+  }
+  const client = scope.use(createLoadClient({ origins }, context.options.connections))
+  return { ...servicePages(context, { name, client, access, server, processes: count }), servers }
 }
 
 /** Issues a key for each account. */

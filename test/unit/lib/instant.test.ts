@@ -160,6 +160,15 @@ describe('parseInstant', () => {
     )
   })
 
+  it.each(['/', ':', ' ', 'x', '٣'])('rejects %j in place of any digit', (other) => {
+    for (const text of ['2026-03-11T12:10:10.123Z', '2026-03-11T12:10:10Z']) {
+      for (const { index } of text.matchAll(/\d/g)) {
+        const changed = `${text.slice(0, index)}${other}${text.slice(index + 1)}`
+        expect(parseInstant(changed), changed).toBe('malformed')
+      }
+    }
+  })
+
   it('accepts exactly the days of the calendar', () => {
     fc.assert(
       fc.property(

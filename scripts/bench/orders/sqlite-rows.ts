@@ -23,7 +23,7 @@ export function readOrderRows(dataDir: string): OrderRows[] {
       order.documents.push(row as Row)
       written.add(order)
     }
-    // Orders that nobody sees have a version record only.
+    // An order without views has a version record only.
     return [...written, ...[...orders.values()].filter((order) => !written.has(order))]
   } finally {
     db.close()

@@ -122,7 +122,7 @@ describe('serve', () => {
     const service = startBackground(['serve'], env)
     try {
       await expect.poll(() => service.operations('/health/ready')).toContain('unavailable')
-      expect(service.output()).toContain(reason)
+      await expect.poll(() => service.output()).toContain(reason)
     } finally {
       expect(await service.stop()).toBe(0)
     }

@@ -59,6 +59,8 @@ export interface Dispatching {
   subscribe(changes?: Partial<Endpoint>): Promise<Endpoint>
   /** Changes an endpoint as a command does. */
   change(id: string, changes: Partial<Endpoint>): Promise<void>
+  /** Waits until the dispatcher has read all changes of endpoints and applied them. */
+  changesApplied(): Promise<void>
   /** Leaves the events of orders, each with the next sequence of its order. */
   announce(...events: (string | [orderId: string, type: EventType])[]): Promise<void>
   /** Starts another dispatcher over the same stores. */
@@ -102,6 +104,7 @@ export async function openDispatching(
   })
   const sequences = new Map<string, number>()
   let endpoints = 0
+  let endpointReads = 0
 
   const dispatching: Dispatching = {
     stores,
@@ -127,6 +130,11 @@ export async function openDispatching(
     async change(id, changes) {
       await stores.endpoints.update(id, (current) => ({ ...current, ...changes }))
     },
+    async changesApplied() {
+      // One read may have begun before the change; the third begins after the second was applied.
+      const read = endpointReads + 3
+      await eventually(() => expect(endpointReads).toBeGreaterThanOrEqual(read))
+    },
     async announce(...events) {
       const records = events.map((event) => {
         const [orderId, type] = typeof event === 'string' ? [event, 'order.paid' as const] : event
@@ -142,7 +150,6 @@ export async function openDispatching(
     start(changes = {}) {
       const stopping = new AbortController()
       const dispatcher = createDispatcher({
-        stores,
         orders: { getMany: async (keys) => keys.map(viewOf) },
         sender,
         sign: createSigner(SECRETS),
@@ -153,6 +160,7 @@ export async function openDispatching(
         events: eventsOf(dispatching),
         version: '1.2.3',
         ...changes,
+        stores: countingReads(changes.stores ?? stores),
         settings: { ...FAST, ...changes.settings },
       })
       const ended = dispatcher.run(stopping.signal)
@@ -187,6 +195,13 @@ export async function openDispatching(
     receivedOrders: () => receiver.received.map(({ body }) => `${body.order_id} ${body.sequence}`),
   }
 
+  function countingReads<Stores extends Pick<WebhookStores, 'endpoints'>>(read: Stores): Stores {
+    async function changes(token: string | null) {
+      endpointReads += 1
+      return await read.endpoints.changes(token)
+    }
+    return { ...read, endpoints: { ...read.endpoints, changes } }
+  }
   function viewOf({ orderId }: ViewKey): Uint8Array | null {
     const view = dispatching.views.get(orderId)
     return view === undefined ? Buffer.from(JSON.stringify({ id: orderId })) : view

@@ -1,4 +1,5 @@
 import type { OpenSearch } from '../client/client.ts'
+import { documentBatches } from '../client/document-batches.ts'
 import { readSourceBytes } from '../client/documents.ts'
 import type { ScannedHit } from '../client/scan.ts'
 import { isIntactSource } from '../order-document.ts'
@@ -12,8 +13,6 @@ export interface DamageOptions {
   attempt?<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** The limits of one read. The checksum header has the size of an order, which may be megabytes. */
-const BATCH = { documents: 500, bytes: 4 * 1024 * 1024 }
 const MAX_NAMED = 10
 
 /** The ids of damaged documents. Each hit must include the field `frame`. */
@@ -23,7 +22,7 @@ export async function findDamaged(
 ): Promise<Set<string>> {
   const damaged = new Set<string>()
   const checksummed = hits.filter((hit) => checksumHeaderOf(hit) !== undefined)
-  for (const batch of batchesOf(checksummed)) {
+  for (const batch of documentBatches(checksummed, checksumHeaderOf)) {
     const docs = batch.map(({ _id, _routing = '' }) => ({ _id, routing: _routing }))
     const sources = await attempt(() => readSourceBytes(client, deadlineMs, { index, docs }))
     for (const [at, { _id }] of batch.entries()) {
@@ -47,26 +46,4 @@ export const REPAIR_HINT =
 
 function checksumHeaderOf({ _source }: ScannedHit): unknown {
   return Object(_source)['frame']
-}
-
-function* batchesOf(hits: readonly ScannedHit[]): Generator<ScannedHit[]> {
-  let batch: ScannedHit[] = []
-  let bytes = 0
-  for (const hit of hits) {
-    const size = orderByteLength(checksumHeaderOf(hit))
-    if (batch.length === BATCH.documents || (batch.length > 0 && bytes + size > BATCH.bytes)) {
-      yield batch
-      batch = []
-      bytes = 0
-    }
-    batch.push(hit)
-    bytes += size
-  }
-  if (batch.length > 0) yield batch
-}
-
-/** The byte length of the order, from the checksum header. */
-function orderByteLength(frame: unknown): number {
-  const [, hex = '0'] = /-([0-9a-f]{8})$/.exec(String(frame)) ?? []
-  return Number.parseInt(hex, 16)
 }

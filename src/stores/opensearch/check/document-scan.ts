@@ -2,6 +2,7 @@ import {
   type FoundDocument,
   keyFields,
 } from '../../../indexing/consistency-check/index-inspection.ts'
+import { readAhead } from '../../../lib/read-ahead.ts'
 import { LACKS_SORT_KEYS, type ScannedHit, scanDocuments, searchPrimary } from '../client/scan.ts'
 import { refreshIndices } from '../client/shards.ts'
 import type { OpenSearchCheckOptions } from './check-options.ts'
@@ -34,9 +35,8 @@ export async function* scanIndex(options: Options): AsyncGenerator<FoundDocument
   await refreshIndices(client, deadlineMs, [names.orders])
 
   const selection = { _source: SOURCE }
-  for await (const page of scanDocuments({ ...search, pageSize, selection })) {
-    yield await withDamage(search, page)
-  }
+  const pages = readAhead(scanDocuments({ ...search, pageSize, selection }))
+  for await (const page of pages) yield await withDamage(search, page)
   const unsorted = await searchPrimary(search, {
     ...selection,
     size: MAX_WITHOUT_SORT_KEYS,

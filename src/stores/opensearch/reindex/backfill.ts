@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { backoffMs } from '../../../lib/backoff.ts'
+import { readAhead } from '../../../lib/read-ahead.ts'
 import { describeDamaged, findDamaged } from '../check/damaged-documents.ts'
 import { LACKS_SORT_KEYS, scanDocuments } from '../client/scan.ts'
-import { type CopyOptions, copyMissing, removeExtras } from './copy-documents.ts'
+import { type CopyOptions, copyDifferences } from './copy-documents.ts'
 import type { IndexVersions } from './index-versions.ts'
 import { type DocumentOptions, type RetryOptions, retry } from './versioned-documents.ts'
 
@@ -36,10 +37,8 @@ export async function backfill(
       scanned += documents
       onProgress(scanned, Math.max(scanned, total))
     }
-    await versions.refresh(from)
-    const { copied, remaining } = await copyMissing({ ...options, onPage })
-    await versions.refresh(to)
-    const removed = await removeExtras({ ...options, onPage })
+    for (const index of [from, to]) await versions.refresh(index)
+    const { copied, remaining, removed } = await copyDifferences({ ...options, onPage })
     totals.copied += copied
     totals.removed += removed
     if (copied + remaining + removed === 0) {
@@ -88,7 +87,8 @@ export async function verifyChecksums(options: VerificationOptions): Promise<voi
   const attempt = <T>(work: () => Promise<T>) => retry(options, work)
   const search = { ...options, attempt }
   const selection = { _source: ['frame'] }
-  for await (const page of scanDocuments({ ...search, pageSize: PAGE_SIZE, selection })) {
+  const pages = readAhead(scanDocuments({ ...search, pageSize: PAGE_SIZE, selection }))
+  for await (const page of pages) {
     const damaged = await findDamaged(search, page)
     if (damaged.size > 0) throw new Error(`${describeDamaged(index, [...damaged])}. ${nextStep}`)
     signal?.throwIfAborted()

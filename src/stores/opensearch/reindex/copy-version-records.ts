@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { backoffMs } from '../../../lib/backoff.ts'
+import { readAhead } from '../../../lib/read-ahead.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { scanRecordHits, type VersionRecordHit } from '../check/version-record-scan.ts'
 import { readDocuments } from '../client/documents.ts'
@@ -41,7 +42,7 @@ export async function copyVersionRecords(options: CopyRecordsOptions): Promise<v
 async function copyBehind(options: CopyRecordsOptions, pages: { done: number }): Promise<number> {
   const { client, deadlineMs, from, alias, signal } = options
   let behind = 0
-  for await (const page of scanRecordHits({ client, deadlineMs, index: from })) {
+  for await (const page of readAhead(scanRecordHits({ client, deadlineMs, index: from }))) {
     await retry(options, async () => {
       const items = await findBehind(options, page)
       behind += items.length

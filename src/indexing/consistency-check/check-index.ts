@@ -1,3 +1,4 @@
+import { createDiskMap, type DiskMap } from '../../lib/disk-map.ts'
 import type { ValidationError } from '../projection/change.ts'
 import type { ViewKey } from '../writer/order-index.ts'
 import { type ComparedOrder, compareOrders, type SourceEntry } from './compare-orders.ts'
@@ -51,6 +52,16 @@ export interface CheckProgress {
  * all version records. It writes nothing and acquires no lease, so writers may be active.
  */
 export async function checkIndex(options: CheckOptions): Promise<CheckReport> {
+  // A source may have more orders than memory.
+  const orders = createDiskMap<ComparedOrder>()
+  try {
+    return await check(options, orders)
+  } finally {
+    orders.close()
+  }
+}
+
+async function check(options: CheckOptions, orders: DiskMap<ComparedOrder>): Promise<CheckReport> {
   const { inspection, entries, isWhole, maxExamples, pause, onRejected, onProgress } = options
   const recheck = createRecheck(pause)
   const counts = Object.fromEntries(inconsistencyKinds.map((kind) => [kind, 0])) as Record<
@@ -63,7 +74,8 @@ export async function checkIndex(options: CheckOptions): Promise<CheckReport> {
     if (examples.length < maxExamples) examples.push(inconsistency)
   }
 
-  const { read, refused, orders } = await compareOrders(entries, {
+  const { read, refused } = await compareOrders(entries, {
+    orders,
     inspection,
     recheck,
     onRejected,
@@ -91,7 +103,7 @@ export async function checkIndex(options: CheckOptions): Promise<CheckReport> {
   })
   return {
     read,
-    orders: orders.size,
+    orders: orders.size(),
     ...(!isWhole && { known_orders: knownOrders }),
     documents,
     ...counts,
@@ -108,7 +120,7 @@ function isReportedMissing(order: ComparedOrder | undefined, { accountId }: View
 }
 
 /** The accounts that the source names, unless the index has a newer version. */
-function expectedBySource(orders: ReadonlyMap<string, ComparedOrder>): Expectation {
+function expectedBySource(orders: DiskMap<ComparedOrder>): Expectation {
   return {
     what: 'the source has no such order, or not for this account',
     needsRecord: false,

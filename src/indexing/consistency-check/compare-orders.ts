@@ -1,3 +1,4 @@
+import type { DiskMap } from '../../lib/disk-map.ts'
 import { type Change, isValidationError, type ValidationError } from '../projection/change.ts'
 import { type ComparedChange, compareChanges } from './compare-changes.ts'
 import type { Inconsistency } from './inconsistency.ts'
@@ -25,11 +26,11 @@ export interface Comparison {
   read: number
   /** Entries that are invalid, or that conflict with this index. */
   refused: number
-  /** By order id. */
-  orders: Map<string, ComparedOrder>
 }
 
 export interface CompareOptions {
+  /** Receives each order by its id. */
+  orders: DiskMap<ComparedOrder>
   inspection: Pick<IndexInspection, 'versionRecords' | 'documents'>
   recheck: Recheck
   onRejected(place: string, error: ValidationError): void
@@ -55,15 +56,14 @@ const NO_INCONSISTENCIES: readonly Inconsistency[] = []
 
 /**
  * Compares the index with source orders in any sequence. The newest version of an order counts; of
- * two entries of one version the first, as for a writer. Memory holds one small record per order,
- * one batch of orders, and the candidates for a recheck.
+ * two entries of one version the first, as for a writer. Memory holds one batch of orders, and the
+ * candidates for a recheck.
  */
 export async function compareOrders(
   entries: AsyncIterable<SourceEntry> | Iterable<SourceEntry>,
-  { inspection, recheck, onRejected, onProgress }: CompareOptions,
+  { orders, inspection, recheck, onRejected, onProgress }: CompareOptions,
 ): Promise<Comparison> {
-  const comparison: Comparison = { read: 0, refused: 0, orders: new Map() }
-  const { orders } = comparison
+  const comparison: Comparison = { read: 0, refused: 0 }
   let batch: PendingEntry[] = []
   let candidates: PendingEntry[] = []
 

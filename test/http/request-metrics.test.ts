@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import errorHandler from '../../src/http/plugins/error-handler.ts'
 import requestLog from '../../src/http/plugins/request-log.ts'
 import requestMetrics from '../../src/http/plugins/request-metrics.ts'
@@ -41,10 +41,10 @@ const answered = (route: string) =>
 
 it('the request metrics count a request as abandoned when its client disconnects before the response', async () => {
   const socket = await send('/never')
-  await vi.waitFor(() => expect(isReceived).toBe(true))
+  await expect.poll(() => isReceived).toBe(true)
   expect(await metric('http_abandoned_requests_total')).toBe(0)
   socket.destroy()
-  await vi.waitFor(async () => expect(await metric('http_abandoned_requests_total')).toBe(1))
+  await expect.poll(() => metric('http_abandoned_requests_total')).toBe(1)
   expect(await answered('/never')).toBe(0)
 })
 
@@ -52,7 +52,7 @@ it('the request metrics do not count a completed response as abandoned when its 
   const socket = await send('/answered')
   await once(socket, 'data')
   socket.destroy()
-  await vi.waitFor(async () => expect(await answered('/answered')).toBe(1))
+  await expect.poll(() => answered('/answered')).toBe(1)
   await app.close()
   expect(await metric('http_abandoned_requests_total')).toBe(0)
 })

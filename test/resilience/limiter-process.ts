@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, vi } from 'vitest'
+import { afterEach, beforeEach, expect } from 'vitest'
 import { monotonicClock } from '../../src/lib/clock.ts'
 import { createMetrics } from '../../src/observability/metrics/registry.ts'
 import { createFallbackLimiter } from '../../src/rate-limit/fallback-limiter.ts'
@@ -87,24 +87,20 @@ export async function callDecisionsFor(one: LimiterProcess, ms: number): Promise
   }
 }
 
-// The promised second, doubled for a busy machine.
-const SOON_MS = 2_000
-
 /** Makes decisions until Redis makes all of them, or none. */
-export const waitUntilDecisionsAre = (one: LimiterProcess, expected: 'shared' | 'local') =>
-  vi.waitFor(
-    async () => {
-      expect(await countLocalDecisions(one)).toBe(expected === 'shared' ? 0 : 3)
-    },
-    { timeout: SOON_MS, interval: 10 },
-  )
+export async function waitUntilDecisionsAre(
+  one: LimiterProcess,
+  expected: 'shared' | 'local',
+): Promise<void> {
+  const count = expected === 'shared' ? 0 : 3
+  await expect.poll(() => countLocalDecisions(one), { interval: 10 }).toBe(count)
+}
 
 /** Waits until one process counts a request to the other. */
-export const waitUntilShared = (one: LimiterProcess, other: LimiterProcess) =>
-  vi.waitFor(
-    async () => {
-      const { remaining } = await one.limiter.take('acc_2')
-      expect((await other.limiter.take('acc_2')).remaining).toBe(remaining - 1)
-    },
-    { timeout: SOON_MS, interval: 100 },
-  )
+export async function waitUntilShared(one: LimiterProcess, other: LimiterProcess): Promise<void> {
+  async function countedByOther() {
+    const { remaining } = await one.limiter.take('acc_2')
+    return remaining - (await other.limiter.take('acc_2')).remaining
+  }
+  await expect.poll(countedByOther, { interval: 100 }).toBe(1)
+}

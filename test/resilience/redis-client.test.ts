@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
 import { type FaultyProxy, startFaultyProxy } from '../harness/faulty-proxy/faulty-proxy.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
@@ -27,13 +27,9 @@ describe('the Redis client', () => {
     return connection
   }
   const proxied = () => open(`redis://127.0.0.1:${proxy.port}`)
-  const becomes = ({ redis }: RedisConnection, status: RedisConnection['redis']['status']) =>
-    vi.waitFor(
-      () => {
-        expect(redis.status).toBe(status)
-      },
-      { timeout: 1_500, interval: 10 },
-    )
+  async function becomes({ redis }: RedisConnection, status: RedisConnection['redis']['status']) {
+    await expect.poll(() => redis.status, { interval: 10 }).toBe(status)
+  }
 
   it('the Redis client rejects a command immediately while it connects and never sends it', async () => {
     const client = await proxied()
@@ -64,7 +60,7 @@ describe('the Redis client', () => {
     await admin.replicaof('127.0.0.1', 1)
     await expect(client.redis.incr('counter')).rejects.toThrow('READONLY')
     await admin.replicaof('NO', 'ONE')
-    await vi.waitFor(async () => expect(await client.redis.client('ID')).not.toBe(before))
+    await expect.poll(() => client.redis.client('ID')).not.toBe(before)
   })
 
   it('the Redis client closes immediately while Redis hangs', async () => {

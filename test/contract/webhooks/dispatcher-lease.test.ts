@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
 import { type WebhookStoresUnderTest, webhookStores } from './webhook-stores-under-test.ts'
 
@@ -49,7 +49,7 @@ describe.each(webhookStores)('the lease of the dispatcher on %s', (_name, open) 
     for (let n = 0; n < 3; n += 1) await other.dispatcher(OBSERVATION_MS)
     expect(lease.isHeld()).toBe(true)
     const waiting = acquire(other)
-    await vi.waitFor(() => expect(delays).toHaveLength(1))
+    await expect.poll(() => delays).toHaveLength(1)
     stopping.abort()
     await expect(waiting).rejects.toThrow()
     await lease.release()
@@ -59,7 +59,7 @@ describe.each(webhookStores)('the lease of the dispatcher on %s', (_name, open) 
     const other = await stores.openAgain()
     const first = await acquire()
     const waiting = acquire(other)
-    await vi.waitFor(() => expect(delays).toHaveLength(1))
+    await expect.poll(() => delays).toHaveLength(1)
     const { holder } = (await other.dispatcher(OBSERVATION_MS)) ?? {}
     expect(delays[0]).toContain(holder)
     await first.release()
@@ -74,7 +74,7 @@ describe.each(webhookStores)('the lease of the dispatcher on %s', (_name, open) 
     const other = await stores.openAgain()
     const first = await acquire()
     const waiting = acquire(other)
-    await vi.waitFor(() => expect(delays).toHaveLength(1))
+    await expect.poll(() => delays).toHaveLength(1)
     stopping.abort()
     await expect(waiting).rejects.toThrow('interrupted while')
     expect(first.isHeld()).toBe(true)

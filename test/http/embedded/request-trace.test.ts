@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import requestTrace from '../../../src/http/plugins/request-trace.ts'
 import type { TracedRequest, Tracing } from '../../../src/observability/tracing/tracing.ts'
 import { openSocket } from '../../support/http/raw-http.ts'
@@ -33,7 +33,7 @@ afterEach(() => app.close())
 async function send(path: string, ...headers: string[]) {
   const socket = await openSocket((app.server.address() as AddressInfo).port)
   socket.write([`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', ''].join('\r\n'))
-  await vi.waitFor(() => expect(begun).toHaveLength(1))
+  await expect.poll(() => begun).toHaveLength(1)
   return socket
 }
 
@@ -43,7 +43,7 @@ it('a span starts with the route and the id, and ends with the status after the 
   expect(begun).toEqual([
     { method: 'GET', route: '/orders/:id', requestId: 'req_1', traceparent: '00-a-b-01' },
   ])
-  await vi.waitFor(() => expect(ended).toEqual([404]))
+  await expect.poll(() => ended).toEqual([404])
   socket.destroy()
 })
 
@@ -59,5 +59,5 @@ it('a span ends without a status when the client disconnects before the response
   const socket = await send('/never')
   expect(ended).toEqual([])
   socket.destroy()
-  await vi.waitFor(() => expect(ended).toEqual([undefined]))
+  await expect.poll(() => ended).toEqual([undefined])
 })

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { KeyTimestamps } from '../../../src/auth/key-store.ts'
 import { createLastUse, type LastUse } from '../../../src/auth/keys.ts'
 import { keyRecord } from '../../support/stores/key-record.ts'
@@ -6,8 +6,6 @@ import { keyRecord } from '../../support/stores/key-record.ts'
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 const NOW = Date.parse('2026-03-01T12:00:00Z')
-
-const SOON = { timeout: 10_000 }
 
 const key = (lastValidAt: number | null) => keyRecord({ lastValidAt })
 
@@ -53,7 +51,7 @@ describe('the last use of a key', () => {
   it('the last use of a key is retried after a minute when the write fails, without an effect on requests', async () => {
     isDown = true
     lastUse.record(used, NOW)
-    await vi.waitFor(() => expect(failures).toHaveLength(1))
+    await expect.poll(() => failures).toHaveLength(1)
 
     isDown = false
     lastUse.record(used, NOW + MINUTE_MS - 1)
@@ -74,14 +72,14 @@ describe('the first use of a key', () => {
     lastUse.record(key(null), NOW)
     await Promise.resolve()
     isDown = false
-    await vi.waitFor(() => expect(written).toEqual([{ lastValidAt: NOW }]), SOON)
+    await expect.poll(() => written).toEqual([{ lastValidAt: NOW }])
     expect(failures).toEqual([])
   })
 
   it('the first use of a key is reported as failed once when all retries fail', async () => {
     isDown = true
     lastUse.record(key(null), NOW)
-    await vi.waitFor(() => expect(failures).toHaveLength(1), SOON)
+    await expect.poll(() => failures).toHaveLength(1)
     expect(written).toEqual([])
   })
 })

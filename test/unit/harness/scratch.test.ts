@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { areFree } from '../../harness/processes/ports.ts'
 import { openScratch } from '../../harness/processes/scratch.ts'
 
@@ -33,7 +33,7 @@ describe('a scratch folder', () => {
   it('a scratch folder keeps the output of its programs', async () => {
     const scratch = await openScratch('test')
     const program = await scratch.start('talker', 'sh', ['-c', 'echo out; echo err >&2'])
-    await vi.waitFor(() => expect(program.hasEnded()).toBe(true))
+    await expect.poll(() => program.hasEnded()).toBe(true)
     expect(await program.logTail()).toBe('out\nerr\n')
     await scratch.close()
   })
@@ -54,9 +54,6 @@ describe('a scratch folder', () => {
 
     owner.kill('SIGKILL')
 
-    await vi.waitFor(
-      async () => expect([existsSync(path), await areFree([port])]).toEqual([false, true]),
-      5000,
-    )
+    await expect.poll(async () => [existsSync(path), await areFree([port])]).toEqual([false, true])
   })
 })

@@ -179,7 +179,7 @@ describe('a bulk', () => {
     }
     const { index, events } = await open(acceptAll, held)
     const first = writeBulk(index, () => ({ ...put('ord_1'), versionRecords: [head('ord_1')] }))
-    await vi.waitUntil(() => events.includes('order-heads-w-1-v1: ord_1'))
+    await expect.poll(() => events).toContain('order-heads-w-1-v1: ord_1')
     await writeBulk(index, () => put('ord_2'))
     expect(events.at(-1)).toBe('orders-w-1-v1: acc_1:ord_2 @1')
     end()

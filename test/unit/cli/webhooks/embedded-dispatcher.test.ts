@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { Registry } from 'prom-client'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { startEmbeddedDispatcher } from '../../../../src/cli/webhooks/embedded-dispatcher.ts'
 import { parseConfig } from '../../../../src/config/config.ts'
 import { openServices } from '../../../../src/services.ts'
@@ -23,6 +23,6 @@ it('a dispatcher that fails is a warning of the health response, until a stop', 
     demo: false,
   })
   expect(dispatcher.checks()).toEqual({ webhooks: 'ok' })
-  await vi.waitFor(() => expect(dispatcher.checks()).toEqual({ webhooks: 'degraded' }))
+  await expect.poll(() => dispatcher.checks()).toEqual({ webhooks: 'degraded' })
   await dispatcher.stop()
 })

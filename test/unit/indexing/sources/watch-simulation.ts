@@ -1,4 +1,4 @@
-import { expect, onTestFinished, vi } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { type WatchEvents, watch } from '../../../../src/indexing/sources/watch.ts'
 import type { LastWrite, OrderIndex } from '../../../../src/indexing/writer/order-index.ts'
 import { interceptCommits } from '../../../support/stores/bulk.ts'
@@ -88,7 +88,7 @@ export function createWatchSimulation(): WatchSimulation {
     },
     stop: () => stopping.abort(),
     ended: () => ending,
-    settled: () => vi.waitFor(() => expect(stream.waiting()).toEqual([]), { interval: 2 }),
+    settled: () => expect.poll(stream.waiting, { interval: 2 }).toEqual([]),
   }
   onTestFinished(async () => {
     watching.stop()

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { LeaseLostError } from '../../../../src/indexing/writer/order-index.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
@@ -66,7 +66,7 @@ describe('watch', () => {
     await run(order('ord_1'))
     expect(calls).not.toContain('trim')
     watching.nowMs += 5_000
-    await vi.waitFor(() => expect(calls).toContain('trim'))
+    await expect.poll(() => calls).toContain('trim')
   })
 })
 
@@ -136,7 +136,7 @@ describe('an unavailable store', () => {
   it('the watch reports an outage of the store once, then its end, and loses nothing', async () => {
     watching.failures.push(away(), away(), away())
     await run(order('ord_1'))
-    await vi.waitFor(() => expect(watching.log).toContain('recovered'))
+    await expect.poll(() => watching.log).toContain('recovered')
     expect(watching.log).toEqual([
       'writer',
       'outage: no answer from the store',
@@ -171,7 +171,7 @@ describe('an unavailable stream', () => {
         if (call === failing && failures-- > 0) throw new Unavailable('no answer from Redis')
       }
       await run(order('ord_1'), '{}')
-      await vi.waitFor(() => expect(watching.log).toContain('recovered'))
+      await expect.poll(() => watching.log).toContain('recovered')
       expect(watching.log).toContain('outage: no answer from Redis')
       expect(watching.index.keys()).toEqual(['acc_1:ord_1'])
       expect(watching.stream.deadLetters).toHaveLength(1)
@@ -241,7 +241,7 @@ describe('the stop of a watch', () => {
     watching.stream.add(order('ord_1'))
     watching.failures.push(new Unavailable('no answer'))
     watching.begin()
-    await vi.waitFor(() => expect(watching.log).toContain('outage: no answer'))
+    await expect.poll(() => watching.log).toContain('outage: no answer')
     watching.stop()
     expect(await watching.ended()).toBeUndefined()
     expect(watching.stream.waiting()).toEqual(['1'])

@@ -70,7 +70,7 @@ const heldDocument = () => createMemoryLeaseDocument(leaseRecord({ lease_ms: HOL
 /** Waits until the standby has read the document a few more times. */
 async function standbyReads(document: MemoryLeaseDocument): Promise<void> {
   const before = document.reads
-  await vi.waitUntil(() => document.reads > before + 3, { timeout: 5_000, interval: 1 })
+  await expect.poll(() => document.reads, { interval: 1 }).toBeGreaterThan(before + 3)
 }
 
 describe('the first writer', () => {
@@ -94,7 +94,7 @@ describe('the first writer', () => {
     const options = { leaseMs: HOLDERS_LEASE_MS }
     const first = Promise.race([acquire(document, options), acquire(document, options)])
     await (await first).release()
-    await vi.waitUntil(() => held.length === 2)
+    await expect.poll(() => held).toHaveLength(2)
     expect(document.record()).toMatchObject({ epoch: 2, released: false })
   })
 })
@@ -189,7 +189,7 @@ describe('a lease that was not released', () => {
     const lease = await first
     expect(lease.epoch()).toBe(8)
     await lease.release()
-    await vi.waitUntil(() => held.length === 2)
+    await expect.poll(() => held).toHaveLength(2)
     expect(document.record()).toMatchObject({ epoch: 9, released: false })
   })
 

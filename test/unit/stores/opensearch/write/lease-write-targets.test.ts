@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import { createLeaseFixture } from './lease-fixture.ts'
 
@@ -30,7 +30,7 @@ describe('the write targets of a lease', () => {
   it('the lease issues no write timestamp for changed targets before it has raised the fence', async () => {
     const lease = await begin({ leaseMs: 30 })
     askFor(BOTH)
-    await vi.waitUntil(() => lease.hasPendingTargets())
+    await expect.poll(() => lease.hasPendingTargets()).toBe(true)
     await expect(lease.nextWriteTimestamp()).rejects.toThrow(Unavailable)
     expect(lease.writeTargets()).toEqual(['orders-v1'])
 
@@ -57,7 +57,7 @@ describe('the write targets of a lease', () => {
     expect(lease.versionRecordTargets()).toEqual([])
     const record = document.record()
     if (record !== null) document.put({ ...record, version_records: indices })
-    await vi.waitUntil(() => lease.hasPendingTargets())
+    await expect.poll(() => lease.hasPendingTargets()).toBe(true)
     await expect(lease.nextWriteTimestamp()).rejects.toThrow(Unavailable)
 
     await lease.fence()
@@ -70,7 +70,7 @@ describe('the write targets of a lease', () => {
     let reports = 0
     const lease = await begin({ leaseMs: 30, onTargetsChanged: () => reports++ })
     askFor(BOTH)
-    await vi.waitUntil(() => reports >= 2)
+    await expect.poll(() => reports).toBeGreaterThanOrEqual(2)
     await lease.fence()
     expect(lease.hasPendingTargets()).toBe(false)
   })

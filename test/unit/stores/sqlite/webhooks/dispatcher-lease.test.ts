@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSqliteWebhookStores } from '../../../../../src/stores/sqlite/webhooks/webhook-stores.ts'
 import { temporaryFolder } from '../../../../support/stores/backend.ts'
 
@@ -51,7 +51,7 @@ describe('the lease of the embedded dispatcher', () => {
     const holder = expect.stringContaining(`${child.pid}`)
     expect(await stores.dispatcher(0)).toEqual({ holder, alive: true })
     const waiting = acquire()
-    await vi.waitFor(() => expect(delays).toEqual([expect.stringContaining(`${child.pid}`)]))
+    await expect.poll(() => delays).toEqual([expect.stringContaining(`${child.pid}`)])
     child.kill('SIGKILL')
     const lease = await waiting
     expect(lease.isHeld()).toBe(true)

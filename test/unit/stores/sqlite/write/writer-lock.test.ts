@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import {
   WatchRunningError,
   type WriterPurpose,
@@ -34,7 +34,7 @@ it.each<[WriterPurpose, WriterPurpose]>([
     isHeld = true
     return lock
   })
-  await vi.waitFor(() => expect(delays).toHaveLength(1))
+  await expect.poll(() => delays).toHaveLength(1)
   expect(isHeld).toBe(false)
   first.release()
   ;(await second).release()
@@ -52,7 +52,7 @@ it('the writer lock rejects a load next to a watch', async () => {
 it('a waiting load is rejected once a watch acquires the lock', async () => {
   const first = await acquire('load')
   const watch = acquire('watch')
-  await vi.waitFor(() => expect(delays).toHaveLength(1))
+  await expect.poll(() => delays).toHaveLength(1)
   first.release()
   const held = await watch
   await expect(acquire('load')).rejects.toThrow(WatchRunningError)
@@ -63,7 +63,7 @@ it('a second open of the file in the same process leaves the lock to its holder'
   const first = await acquire('load')
   const stopping = new AbortController()
   const second = acquire('load', stopping.signal)
-  await vi.waitFor(() => expect(delays).toHaveLength(1))
+  await expect.poll(() => delays).toHaveLength(1)
   const elsewhere = `const { DatabaseSync } = require('node:sqlite'); new DatabaseSync(${JSON.stringify(file)}, { timeout: 0 }).exec('BEGIN IMMEDIATE')`
   const { status, stderr } = spawnSync(process.execPath, ['-e', elsewhere], { encoding: 'utf8' })
   expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('locked') })

@@ -10,6 +10,7 @@ import {
   type Version,
 } from '../support/simulation/order-generator.ts'
 import { walk } from '../support/simulation/walk.ts'
+import { KILL_LOOP_LEASE } from '../support/stores/backend.ts'
 
 const READER = 'acc_reader'
 const LOADS = 12
@@ -76,7 +77,7 @@ function load(input: string) {
 }
 
 async function killWhileLoading(input: string, afterMs: number) {
-  const child = startCommand(['index', 'load', '-', '--live'], app.env)
+  const child = startCommand(['index', 'load', '-', '--live'], { ...app.env, ...KILL_LOOP_LEASE })
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   await pause(afterMs)

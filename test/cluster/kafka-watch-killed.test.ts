@@ -5,7 +5,7 @@ import { type RunningOpenSearch, startOpenSearch } from '../harness/services/ope
 import { startWatch, type WatchProcess } from '../support/cli/watch-process.ts'
 import { byEffort } from '../support/effort.ts'
 import { createHistory } from '../support/simulation/change-history.ts'
-import { type Backend, createBackend } from '../support/stores/backend.ts'
+import { type Backend, createBackend, KILL_LOOP_LEASE } from '../support/stores/backend.ts'
 import { type KafkaFeed, openKafkaFeed } from '../support/stores/kafka-feed.ts'
 import { readStored } from '../support/stores/stored-orders.ts'
 import { killWriters } from '../support/streams/kill-writers.ts'
@@ -37,7 +37,7 @@ afterAll(async () => {
 })
 
 function start(): WatchProcess {
-  const watch = startWatch({ ...backend.env, ...feed.env, WRITER_LEASE_MS: '1000' })
+  const watch = startWatch({ ...backend.env, ...feed.env, ...KILL_LOOP_LEASE })
   watches.push(watch)
   return watch
 }

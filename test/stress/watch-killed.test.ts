@@ -4,7 +4,7 @@ import { createRandom } from '../../src/demo/random.ts'
 import { startWatch, type WatchProcess } from '../support/cli/watch-process.ts'
 import { byEffort } from '../support/effort.ts'
 import { createHistory, type History } from '../support/simulation/change-history.ts'
-import { type Backend, createBackend } from '../support/stores/backend.ts'
+import { type Backend, createBackend, KILL_LOOP_LEASE } from '../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../support/stores/change-feed.ts'
 import { readStored } from '../support/stores/stored-orders.ts'
 
@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 
 function start(): WatchProcess {
-  const watch = startWatch({ ...backend.env, WRITER_LEASE_MS: '1000' })
+  const watch = startWatch({ ...backend.env, ...KILL_LOOP_LEASE })
   watches.push(watch)
   return watch
 }

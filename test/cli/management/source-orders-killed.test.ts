@@ -9,7 +9,12 @@ import { startWatch, type WatchProcess } from '../../support/cli/watch-process.t
 import { byEffort } from '../../support/effort.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { createHistory } from '../../support/simulation/change-history.ts'
-import { type Backend, createBackend, onServices } from '../../support/stores/backend.ts'
+import {
+  type Backend,
+  createBackend,
+  KILL_LOOP_LEASE,
+  onServices,
+} from '../../support/stores/backend.ts'
 import { openChangeFeed } from '../../support/stores/change-feed.ts'
 import { readStored, readStoredEmbedded } from '../../support/stores/stored-orders.ts'
 
@@ -58,7 +63,8 @@ function nullIfUnanswered(error: Error): null {
  * Pushes a history to a process that is killed repeatedly. A call is sent again until it is
  * answered, and some a second time. Calls of one round overlap, so changes arrive out of order.
  */
-async function pushThroughKills(settings: Record<string, string>) {
+async function pushThroughKills(env: Record<string, string>) {
+  const settings = { ...env, ...KILL_LOOP_LEASE }
   const random = createRandom(1, 7, 0)
   const history = createHistory(3, ACCOUNTS)
   let service = start(settings)
@@ -112,7 +118,7 @@ describe('a process that is killed between acceptance and write', () => {
   it.for(watched)('%s', async () => {
     const feed = openChangeFeed(backend.env)
     try {
-      const first = startWatch(backend.env)
+      const first = startWatch({ ...backend.env, ...KILL_LOOP_LEASE })
       processes.push(first)
       await first.becomesWriter() // Before the second process starts.
       processes.push(startWatch(backend.env))

@@ -4,6 +4,7 @@ import { openServices } from '../../../src/services.ts'
 import { metricIn } from '../../support/http/metric.ts'
 import { attributesOf, startOtlpReceiver } from '../../support/http/otlp-receiver.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
+import { EXPIRING_LEASE } from '../../support/stores/backend.ts'
 import {
   becomesDispatcher,
   type Delivering,
@@ -118,7 +119,7 @@ describe('a stop of webhooks deliver', () => {
 
   it('a killed process is replaced, and its attempt is repeated under the same webhook-id', async () => {
     const { id } = await delivering.subscribe(...ONE_TYPE)
-    const first = delivering.startDeliver()
+    const first = delivering.startDeliver(EXPIRING_LEASE)
     await becomesDispatcher(first)
     const second = delivering.startDeliver()
     await standsBy(second)

@@ -6,7 +6,7 @@ import { type RunningService, runCommand, startService } from '../../support/cli
 import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
 import { byEffort } from '../../support/effort.ts'
 import { createHistory, type ExpectedOrder } from '../../support/simulation/change-history.ts'
-import { type Backend, createBackend } from '../../support/stores/backend.ts'
+import { type Backend, createBackend, EXPIRING_LEASE } from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
 
 /** Each kind of failure occurs equally often and takes about 7 seconds. */
@@ -24,7 +24,7 @@ let service: RunningService
 let watches: WatchProcess[]
 beforeAll(async () => {
   backend = createBackend()
-  backend.env['RATE_LIMIT_CAPACITY'] = '1000000'
+  Object.assign(backend.env, EXPIRING_LEASE, { RATE_LIMIT_CAPACITY: '1000000' })
   feed = openChangeFeed(backend.env)
   watches = []
   expect((await runCommand(['index', 'init'], backend.env)).code).toBe(0)
@@ -46,12 +46,16 @@ function startSkewed(skewMs: number): WatchProcess {
 }
 
 /** Failures of the writer; a process 4 s behind or ahead takes over. */
-async function trouble(writer: WatchProcess, kind: (typeof TROUBLES)[number]): Promise<void> {
+async function trouble(
+  writer: WatchProcess,
+  standby: WatchProcess,
+  kind: (typeof TROUBLES)[number],
+): Promise<void> {
   if (kind === 'stop') expect(await writer.stop('SIGTERM')).toBe(0)
   if (kind === 'kill') await writer.stop('SIGKILL')
   if (kind === 'freeze') {
     writer.signal('SIGSTOP')
-    await pause(3_000) // Three leases.
+    await standby.becomesWriter()
     writer.signal('SIGCONT')
     await pause(500)
     await writer.stop('SIGTERM')
@@ -120,7 +124,7 @@ it('a synced copy of every account equals the orders despite every failure of th
       await pause(random.between(0, 4_000))
       // Once a round no writer runs for a while.
       if (kind === 'kill') await standby.stop('SIGTERM')
-      await trouble(writer, kind)
+      await trouble(writer, standby, kind)
       writer = standby.hasEnded() ? startSkewed(skewMs) : standby
     }
     await writer.becomesWriter()

@@ -4,7 +4,7 @@ import { openServices, type Services } from '../../../src/services.ts'
 import { runCommand } from '../../support/cli/command.ts'
 import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
-import { type Backend, createBackend } from '../../support/stores/backend.ts'
+import { type Backend, createBackend, EXPIRING_LEASE } from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
 
 let backend: Backend
@@ -25,10 +25,10 @@ afterEach(async () => {
   await backend.remove()
 })
 
-/** The first process is the writer, the others are standbys. */
+/** The first process is the writer, with these settings; the others are standbys. */
 async function startWatches(count: number, env: Record<string, string> = {}) {
   for (let n = 0; n < count; n++) {
-    const watch = startWatch({ ...backend.env, ...env })
+    const watch = startWatch({ ...backend.env, ...(n === 0 && env) })
     watches.push(watch)
     await (n === 0 ? watch.becomesWriter() : watch.standsBy())
   }
@@ -96,7 +96,7 @@ describe('several processes', () => {
   })
 
   it('a standby takes over from a killed writer and writes its pending entries', async () => {
-    const [first, second] = await startWatches(2)
+    const [first, second] = await startWatches(2, EXPIRING_LEASE)
     await feed.add(...versions(1))
     await first.stop('SIGKILL')
     await feed.add(...versions(2))
@@ -106,7 +106,7 @@ describe('several processes', () => {
   })
 
   it('a resumed frozen writer writes nothing and stands by, and no change is lost', async () => {
-    const [first, second] = await startWatches(2)
+    const [first, second] = await startWatches(2, EXPIRING_LEASE)
     await feed.add(...versions(1))
     first.signal('SIGSTOP')
     await second.becomesWriter()
@@ -130,7 +130,7 @@ describe('several processes', () => {
   })
 
   it('a resumed frozen writer takes over when its successor exits', async () => {
-    const [first, second] = await startWatches(2)
+    const [first, second] = await startWatches(2, EXPIRING_LEASE)
     first.signal('SIGSTOP')
     await second.becomesWriter()
     first.signal('SIGCONT')

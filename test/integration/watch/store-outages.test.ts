@@ -4,7 +4,12 @@ import { openServices, type Services } from '../../../src/services.ts'
 import { type FaultyProxy, startFaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts'
 import { type RunningWatch, watchInProcess } from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
-import { type Backend, createBackend, opensearch } from '../../support/stores/backend.ts'
+import {
+  type Backend,
+  createBackend,
+  EXPIRING_LEASE,
+  opensearch,
+} from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
 
 let backend: Backend
@@ -29,8 +34,9 @@ afterEach(async () => {
 })
 
 /** A watch that reaches OpenSearch through the proxy. */
-function start(): RunningWatch {
-  const watch = watchInProcess({ ...backend.env, OPENSEARCH_URL: `http://127.0.0.1:${proxy.port}` })
+function start(env: Record<string, string> = {}): RunningWatch {
+  const OPENSEARCH_URL = `http://127.0.0.1:${proxy.port}`
+  const watch = watchInProcess({ ...backend.env, OPENSEARCH_URL, ...env })
   watches.push(watch)
   return watch
 }
@@ -86,7 +92,7 @@ it('the watch retries while the index is read-only and loses no change', async (
 })
 
 it('the watch exits on SIGTERM during an OpenSearch outage', async () => {
-  const watch = start()
+  const watch = start(EXPIRING_LEASE) // It cannot release its lease.
   await watch.becomesWriter()
   proxy.refuse = true
   proxy.resetConnections()

@@ -3,7 +3,7 @@ import { parseConfig } from '../../../src/config/config.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
-import { type Backend, createBackend } from '../../support/stores/backend.ts'
+import { type Backend, createBackend, EXPIRING_LEASE } from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
 
 const MINUTE_MS = 60_000
@@ -27,8 +27,8 @@ afterEach(async () => {
   await backend.remove()
 })
 
-async function start(skewMs: number): Promise<WatchProcess> {
-  const watch = startWatch(backend.env, skewMs)
+async function start(skewMs: number, env: Record<string, string> = {}): Promise<WatchProcess> {
+  const watch = startWatch({ ...backend.env, ...env }, skewMs)
   watches.push(watch)
   await watch.becomesWriter()
   return watch
@@ -49,7 +49,7 @@ async function updatedAt(id: string): Promise<number> {
 it.each(['SIGTERM', 'SIGKILL'] as const)(
   'after %s write timestamps continue above the greatest of an erased order with a slow clock',
   async (signal) => {
-    const first = await start(AHEAD_MS)
+    const first = await start(AHEAD_MS, EXPIRING_LEASE)
     await write(sourceOrder({ id: 'ord_last' }))
     const greatest = await updatedAt('ord_last')
     expect(greatest).toBeGreaterThan(Date.now())

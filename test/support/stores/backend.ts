@@ -15,6 +15,14 @@ export interface Backend {
   remove(): Promise<void>
 }
 
+/** Long, because no request for a lease may last longer than the lease. */
+export const LEASE_MS = 5_000
+/** For a process that must hold its lease until a test kills or freezes it, and lets it expire. */
+export const EXPIRING_LEASE_MS = 2_000
+export const EXPIRING_LEASE = { WRITER_LEASE_MS: `${EXPIRING_LEASE_MS}` }
+/** For a process that is killed repeatedly: its successor waits until the lease expires. */
+export const KILL_LOOP_LEASE = { WRITER_LEASE_MS: '1000' }
+
 const secret = () => randomBytes(32).toString('base64')
 
 /** An empty folder; `remove` deletes it with its content. */
@@ -44,7 +52,7 @@ export function createBackend(): Backend {
     CURSOR_SECRETS: `k1:${secret()}`,
     KEY_PEPPER: secret(),
     WEBHOOK_SECRETS: `k1:${secret()}`,
-    WRITER_LEASE_MS: '1000',
+    WRITER_LEASE_MS: `${LEASE_MS}`,
   }
   return {
     folder,

@@ -9,11 +9,9 @@ import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { collect } from '../../../support/orders/collect.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { opensearch } from '../../../support/stores/backend.ts'
+import { LEASE_MS, opensearch } from '../../../support/stores/backend.ts'
 import { GENEROUS_MS, thrownBy } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
-
-const LEASE_MS = 1_000
 
 const test = useServices()
 
@@ -121,7 +119,11 @@ describe('an overview', () => {
 
   it('the overview reports a writer that renews its lease as alive', async () => {
     const index = await test.services.openIndex({ purpose: 'watch' })
-    expect(await writer(LEASE_MS)).toMatchObject({ purpose: 'watch', released: false, alive: true })
+    expect(await writer(GENEROUS_MS)).toMatchObject({
+      purpose: 'watch',
+      released: false,
+      alive: true,
+    })
     await index.close()
   })
 
@@ -134,9 +136,9 @@ describe('an overview', () => {
   it('the overview reports a writer that stopped renewing its lease as dead', async () => {
     await write(1)
     await opensearch('POST', `${test.prefix}writer/_update/orders?refresh=true`, {
-      doc: { released: false },
+      doc: { released: false, lease_ms: 1_000 },
     })
-    expect(await writer(2 * LEASE_MS)).toMatchObject({ released: false, alive: false })
+    expect(await writer(GENEROUS_MS)).toMatchObject({ released: false, alive: false })
   })
 
   it('the overview reports a released lease without waiting', async () => {

@@ -4,7 +4,7 @@ import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { openServices, type Services } from '../../../../src/services.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { opensearch } from '../../../support/stores/backend.ts'
+import { EXPIRING_LEASE, opensearch } from '../../../support/stores/backend.ts'
 import {
   proxyTo,
   reset,
@@ -40,7 +40,8 @@ beforeEach(async () => {
       reset(response, request) // The writer never learns what was written.
     },
   ])
-  services = await openServices(parseConfig({ ...test.env, OPENSEARCH_URL: node.url }))
+  const settings = { ...test.env, ...EXPIRING_LEASE, OPENSEARCH_URL: node.url }
+  services = await openServices(parseConfig(settings))
 })
 afterEach(async () => {
   await services.close()

@@ -7,6 +7,7 @@ import { createRandom } from '../../../../src/demo/random.ts'
 import { type EventRecord, firstSequence } from '../../../../src/webhooks/events/event-record.ts'
 import { runCommand, startCommand } from '../../../support/cli/command.ts'
 import { createHistory } from '../../../support/simulation/change-history.ts'
+import { KILL_LOOP_LEASE } from '../../../support/stores/backend.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
 import { subscribe } from '../../../support/webhooks/recorded-events.ts'
 
@@ -45,7 +46,7 @@ it(`the events of ${CHANGES} changes have no gap, no repetition and no false sta
   await writeFile(file, changes.map((change) => JSON.stringify(change)).join('\n'))
   const load = ['index', 'load', file, '--live']
   for (let kill = 0; kill < KILLS; kill++) {
-    const child = startCommand(load, test.env)
+    const child = startCommand(load, { ...test.env, ...KILL_LOOP_LEASE })
     const ended = once(child, 'close')
     await pause(random.between(300, LONGEST_LIFE_MS))
     child.kill('SIGKILL')

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRandom } from '../../../../src/demo/random.ts'
 import { runCommand, startCommand } from '../../../support/cli/command.ts'
 import { createHistory } from '../../../support/simulation/change-history.ts'
-import { type Backend, createBackend } from '../../../support/stores/backend.ts'
+import { type Backend, createBackend, KILL_LOOP_LEASE } from '../../../support/stores/backend.ts'
 import { readStored } from '../../../support/stores/stored-orders.ts'
 
 const KILLS = 6
@@ -30,7 +30,7 @@ it(`a load of ${CHANGES} changes that is killed and restarted ${KILLS} times wri
   const load = ['index', 'load', file, '--live']
 
   for (let kill = 0; kill < KILLS; kill++) {
-    const child = startCommand(load, backend.env)
+    const child = startCommand(load, { ...backend.env, ...KILL_LOOP_LEASE })
     const ended = once(child, 'close')
     await pause(random.between(300, LONGEST_LIFE_MS))
     child.kill('SIGKILL')

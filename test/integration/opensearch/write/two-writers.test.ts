@@ -6,7 +6,13 @@ import { parseConfig } from '../../../../src/config/config.ts'
 import { openServices, type Services } from '../../../../src/services.ts'
 import { runCommand, startCommand } from '../../../support/cli/command.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { type Backend, createBackend } from '../../../support/stores/backend.ts'
+import {
+  type Backend,
+  createBackend,
+  EXPIRING_LEASE,
+  EXPIRING_LEASE_MS,
+  LEASE_MS,
+} from '../../../support/stores/backend.ts'
 
 let backend: Backend
 let services: Services
@@ -38,8 +44,8 @@ async function amount(id: string): Promise<number | undefined> {
 }
 
 /** A load that wrote its first bulk, orders 0 to 999 in version 1, and waits for input. */
-async function startLoad() {
-  const child = startCommand(LOAD, backend.env)
+async function startLoad(env: Record<string, string> = {}) {
+  const child = startCommand(LOAD, { ...backend.env, ...env })
   const stderr = text(child.stderr)
   child.stdin.on('error', () => {})
   child.stdin.write(`${bulkOf(1)}\n${ONE_MORE}\n`) // This line fills the bulk, which is then sent.
@@ -47,9 +53,10 @@ async function startLoad() {
   return { child, stderr, ended: once(child, 'close') }
 }
 
-const WAITING =
-  /^waiting for another writer to end \(.+\); the lease of a dead writer expires in 1 s/
-const LEASE_MS = 1_000
+const waitingFor = (leaseMs: number) =>
+  new RegExp(
+    `^waiting for another writer to end \\(.+\\); the lease of a dead writer expires in ${leaseMs / 1000} s`,
+  )
 
 /** A load of orders 0 to 999 that waits for another writer. */
 async function startWaiting(version: number) {
@@ -74,15 +81,15 @@ describe('two concurrent writers', () => {
     expect(child.exitCode).toBe(0)
     await second.ended
     expect(second.child.exitCode).toBe(0)
-    expect(await second.stderr).toMatch(WAITING)
+    expect(await second.stderr).toMatch(waitingFor(LEASE_MS))
     expect(await amount('ord_0')).toBe(2)
     expect(await amount('ord_1000')).toBe(1)
   })
 
   it('the second writer waits longer than a lease and reports it once', async () => {
-    const { child, ended } = await startLoad()
+    const { child, ended } = await startLoad(EXPIRING_LEASE)
     const second = await startWaiting(2)
-    await pause(2 * LEASE_MS)
+    await pause(1.5 * EXPIRING_LEASE_MS)
     expect([second.child.exitCode, await amount('ord_0')]).toEqual([null, 1])
     child.kill('SIGINT')
     await ended
@@ -125,17 +132,17 @@ describe('two concurrent writers', () => {
   )
 
   it('the second writer waits for the lease of a killed first writer and reports it', async () => {
-    const { child, ended } = await startLoad()
+    const { child, ended } = await startLoad(EXPIRING_LEASE)
     child.kill('SIGKILL')
     await ended
     const second = await load(2)
     expect(second.code).toBe(0)
-    expect(second.stderr).toMatch(WAITING)
+    expect(second.stderr).toMatch(waitingFor(EXPIRING_LEASE_MS))
     expect(await amount('ord_0')).toBe(2)
   })
 
   it('the second writer replaces a frozen first, which writes nothing after it resumes', async () => {
-    const { child, stderr, ended } = await startLoad()
+    const { child, stderr, ended } = await startLoad(EXPIRING_LEASE)
     child.kill('SIGSTOP')
     expect(await load(2)).toMatchObject({ code: 0 })
     child.stdin.end(`${bulkOf(3, BULK)}\n`)

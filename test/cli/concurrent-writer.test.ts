@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRandom } from '../../src/demo/random.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { runCommand, startCommand } from '../support/cli/command.ts'
-import { createTestApp, ROOMY, type TestApp } from '../support/http/test-app.ts'
+import { createTestApp, type TestApp } from '../support/http/test-app.ts'
 import {
   createOrderGenerator,
   isVisible,
@@ -18,8 +18,7 @@ const CHANGES_A_LOAD = 400
 
 let app: TestApp
 beforeAll(async () => {
-  // A slow response on a busy machine is not an outage.
-  app = await createTestApp({ ...ROOMY, REQUEST_DEADLINE_MS: '60000', SEARCH_DEADLINE_MS: '60000' })
+  app = await createTestApp()
 })
 afterAll(() => app.close())
 

@@ -9,15 +9,9 @@ import {
 } from '../support/cli/command.ts'
 import { createCounts, sendContinuously } from '../support/http/keep-alive-client.ts'
 import { readAnswers } from '../support/http/raw-http.ts'
+import { ROOMY } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../support/stores/backend.ts'
-
-const ROOMY = {
-  RATE_LIMIT_CAPACITY: '100000',
-  RATE_LIMIT_REFILL_PER_SECOND: '100000',
-  REQUEST_DEADLINE_MS: '60000',
-  SEARCH_DEADLINE_MS: '60000', // A page of megabytes is slow on a busy machine.
-}
 
 let backend: Backend
 let headers: { authorization: string }

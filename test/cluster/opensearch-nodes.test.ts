@@ -20,7 +20,7 @@ import {
   type Version,
 } from '../support/simulation/order-generator.ts'
 import { walk } from '../support/simulation/walk.ts'
-import { createBackend, opensearch } from '../support/stores/backend.ts'
+import { createBackend, opensearch, SHORT_DEADLINES } from '../support/stores/backend.ts'
 import { type KillableCluster, startKillableCluster } from '../support/stores/killable-cluster.ts'
 import {
   type Behaviour,
@@ -64,7 +64,8 @@ beforeAll(async () => {
   redis = await startRedis()
   cluster = await startKillableCluster(3)
   vi.stubEnv('REDIS_URL', redis.url)
-  app = await createTestApp(ROOMY)
+  app = await createTestApp({ ...ROOMY, ...SHORT_DEADLINES })
+  Object.assign(app.env, SHORT_DEADLINES) // Of the processes that share its stores.
   key = (await app.issue({ accountId: READER })).key
   await app.load(steady)
 }, START_MS)
@@ -106,7 +107,12 @@ it('an erased order stays erased when a node resumes with a bulk of its first ve
 }, async () => {
   const backend = createBackend()
   const orders = `${backend.env['INDEX_PREFIX']}orders-v1`
-  const settings = { ...backend.env, BULK_DEADLINE_MS: '5000', WRITER_LEASE_MS: '10000' }
+  const settings = {
+    ...backend.env,
+    ...SHORT_DEADLINES,
+    BULK_DEADLINE_MS: '5000',
+    WRITER_LEASE_MS: '10000',
+  }
   const init = await openServices(parseConfig(backend.env))
   await init.initialize()
   await init.close()

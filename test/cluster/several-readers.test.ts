@@ -5,7 +5,7 @@ import { sum } from '../harness/statistics.ts'
 import { byEffort } from '../support/effort.ts'
 import { startProxy } from '../support/http/proxy.ts'
 import type { ListBody } from '../support/http/test-app.ts'
-import { LONG_DEADLINES, openTroubledStores } from '../support/simulation/failing-stores.ts'
+import { openTroubledStores } from '../support/simulation/failing-stores.ts'
 import { createLiveReaders, liveAccounts } from '../support/simulation/live-readers.ts'
 import { rowOfOrder } from '../support/simulation/rows.ts'
 import { openServedStore } from '../support/stores/served-store.ts'
@@ -36,7 +36,7 @@ afterAll(async () => {
 /** Each page of a listing may come from another process than the page before. */
 it.each([2, 4])('listings from %d processes behind the edge skip no order', async (count) => {
   const { backend, stores, writers, close } = await openTroubledStores(SHARDS)
-  const served = openServedStore({ env: { ...backend.env, ...LONG_DEADLINES }, remove: close })
+  const served = openServedStore({ env: backend.env, remove: close })
   onTestFinished(() => served.close())
   const processes = await Promise.all(Array.from({ length: count }, () => served.serve()))
   const edge = await startProxy(processes, PATIENT_EDGE)

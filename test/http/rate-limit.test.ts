@@ -11,12 +11,7 @@ afterEach(async () => {
 })
 
 async function appWithLimits(env: Record<string, string>) {
-  // On a busy machine, the lookup of 200 keys at once is slow.
-  const app = await createTestApp({
-    REQUEST_DEADLINE_MS: '60000',
-    SEARCH_DEADLINE_MS: '60000',
-    ...env,
-  })
+  const app = await createTestApp(env)
   opened.push(app)
   return app
 }

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createTestApp, ROOMY, type TestApp } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 
-const DEADLINE_MS = 400
+const DEADLINE_MS = 2_000
 /** Each call fits the request deadline, and several calls together exceed it. */
-const SLOW_MS = 300
+const SLOW_MS = 1_500
 /** The page ends among orders without `updated_at`, so it needs three calls. */
 const PAGE = '/v1/orders?sort=updated_at_asc&limit=2'
 
@@ -16,7 +16,6 @@ async function open(deadlineMs: number) {
   app = await createTestApp({
     ...ROOMY,
     REQUEST_DEADLINE_MS: `${deadlineMs}`,
-    SEARCH_DEADLINE_MS: '60000',
   })
   await app.load(
     Array.from({ length: 4 }, (_, n) => sourceOrder({ id: `ord_${n}`, changed_at: null })),

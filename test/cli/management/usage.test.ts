@@ -19,8 +19,6 @@ beforeAll(async () => {
     ...backend.env,
     RATE_LIMIT_CAPACITY: '100000',
     RATE_LIMIT_REFILL_PER_SECOND: '100000',
-    REQUEST_DEADLINE_MS: '60000',
-    SEARCH_DEADLINE_MS: '60000',
   }
   await runCommand(['index', 'load', '-'], backend.env, `${JSON.stringify(sourceOrder())}\n`)
 })

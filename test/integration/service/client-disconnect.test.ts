@@ -11,9 +11,6 @@ import { openSocket, sendRaw } from '../../support/http/raw-http.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { openTestServices } from '../../support/stores/services.ts'
 
-/** Longer than the duration of a test. */
-const LONG_DEADLINE_MS = '60000'
-
 let proxies: FaultyProxy[]
 let test: Awaited<ReturnType<typeof openTestServices>>
 let app: FastifyInstance
@@ -26,8 +23,6 @@ beforeEach(async () => {
   proxies = await Promise.all(nodes.map((node) => startFaultyProxy(Number(node.port))))
   test = await openTestServices({
     OPENSEARCH_URL: proxies.map((proxy) => `http://127.0.0.1:${proxy.port}`).join(),
-    REQUEST_DEADLINE_MS: LONG_DEADLINE_MS,
-    SEARCH_DEADLINE_MS: LONG_DEADLINE_MS,
     MAX_CONCURRENT_REQUESTS: '1',
     RATE_LIMIT_CAPACITY: '1000',
   })

@@ -16,9 +16,7 @@ export async function serveSlowClients(
   limits: Partial<ServerLimits>,
   env: Record<string, string> = {},
 ) {
-  // A page of megabytes is slow on a busy machine.
-  const longDeadlines = { REQUEST_DEADLINE_MS: '60000', SEARCH_DEADLINE_MS: '60000' }
-  const app = await createTestApp({ ...ROOMY, ...longDeadlines, ...env }, limits)
+  const app = await createTestApp({ ...ROOMY, ...env }, limits)
   await app.load([sourceOrder()])
   const { key } = await app.issue()
   await app.app.listen({ port: 0 })

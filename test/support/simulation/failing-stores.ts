@@ -2,16 +2,10 @@ import { vi } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openOpenSearchStores } from '../../../src/stores/opensearch/stores.ts'
 import type { Stores } from '../../../src/stores/stores.ts'
-import { type Backend, createBackend, opensearch } from '../stores/backend.ts'
+import { type Backend, createBackend, opensearch, SHORT_DEADLINES } from '../stores/backend.ts'
 import { createFailingWriters, type FailingWriters } from './failing-writers.ts'
 
 const LEASE_MS = 500
-/** A page may be slow on a busy machine, which is not a fault of the readers. */
-export const LONG_DEADLINES = {
-  WRITER_LEASE_MS: `${LEASE_MS}`,
-  SEARCH_DEADLINE_MS: '60000',
-  REQUEST_DEADLINE_MS: '60000',
-}
 
 export interface TroubledStores {
   backend: Backend
@@ -24,9 +18,10 @@ export interface TroubledStores {
 export async function openTroubledStores(shards = 1): Promise<TroubledStores> {
   const backend = createBackend()
   backend.env['ORDERS_SHARDS'] = `${shards}`
-  const config = parseConfig({ ...backend.env, WRITER_LEASE_MS: String(LEASE_MS) })
+  backend.env['WRITER_LEASE_MS'] = `${LEASE_MS}`
+  const config = parseConfig({ ...backend.env, ...SHORT_DEADLINES })
   const urls = config.opensearchUrls ?? []
-  const stores = openOpenSearchStores({ urls }, parseConfig({ ...backend.env, ...LONG_DEADLINES }))
+  const stores = openOpenSearchStores({ urls }, parseConfig(backend.env))
   await stores.initialize()
   const writers = createFailingWriters({
     ports: urls.map((url) => Number(new URL(url).port)),

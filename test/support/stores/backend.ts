@@ -15,6 +15,11 @@ export interface Backend {
   remove(): Promise<void>
 }
 
+/** A slow response on a busy machine is no failure. */
+export const LONG_DEADLINES = { REQUEST_DEADLINE_MS: '60000', SEARCH_DEADLINE_MS: '60000' }
+/** For a test with an OpenSearch that stops responding: its requests wait until the deadline. */
+export const SHORT_DEADLINES = { REQUEST_DEADLINE_MS: '2500', SEARCH_DEADLINE_MS: '2000' }
+
 /** Long, because no request for a lease may last longer than the lease. */
 export const LEASE_MS = 5_000
 /** For a process that must hold its lease until a test kills or freezes it, and lets it expire. */
@@ -37,7 +42,7 @@ export function createBackend(): Backend {
   if (!onServices) {
     return {
       folder,
-      env: { DATA_DIR: folder },
+      env: { DATA_DIR: folder, ...LONG_DEADLINES },
       refresh: async () => {},
       remove: async () => remove(),
     }
@@ -45,6 +50,7 @@ export function createBackend(): Backend {
   const prefix = `test-${randomBytes(6).toString('hex')}-`
   const env = {
     DATA_DIR: folder,
+    ...LONG_DEADLINES,
     OPENSEARCH_URL: process.env['OPENSEARCH_URL'] ?? '',
     REDIS_URL: process.env['REDIS_URL'] ?? '',
     INDEX_PREFIX: prefix,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { CursorSecret } from '../../../src/orders/cursor.ts'
 import { type RunningService, runCommand, startService } from '../cli/command.ts'
-import { type Backend, temporaryFolder } from './backend.ts'
+import { type Backend, LONG_DEADLINES, temporaryFolder } from './backend.ts'
 
 /** A process that serves, and its URLs. */
 export interface Served extends RunningService {
@@ -13,7 +13,7 @@ const KID = 'kid'
 
 function openEmbeddedBackend(): Pick<Backend, 'env' | 'remove'> {
   const { folder, remove } = temporaryFolder()
-  return { env: { DATA_DIR: folder }, remove: async () => remove() }
+  return { env: { DATA_DIR: folder, ...LONG_DEADLINES }, remove: async () => remove() }
 }
 
 /**

@@ -5,7 +5,7 @@ import { createReadiness } from '../../../../src/http/operations/readiness.ts'
 import { type FaultyProxy, startFaultyProxy } from '../../../harness/faulty-proxy/faulty-proxy.ts'
 import { createTestApp, type TestApp } from '../../../support/http/test-app.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { opensearch } from '../../../support/stores/backend.ts'
+import { LONG_DEADLINES, opensearch, SHORT_DEADLINES } from '../../../support/stores/backend.ts'
 import { silent } from '../../../support/stores/services.ts'
 
 /** How long the key cache serves a key without the store. */
@@ -16,18 +16,18 @@ let app: TestApp
 let key: string
 
 /** The whole app with one order and a proxy in front of every node. */
-beforeEach(async () => {
+async function openApp(deadlines: Record<string, string>): Promise<void> {
   const nodes = (process.env['OPENSEARCH_URL'] ?? '').split(',').map((url) => new URL(url))
   proxies = await Promise.all(nodes.map(({ port }) => startFaultyProxy(Number(port))))
   app = await createTestApp({
     OPENSEARCH_URL: proxies.map(({ port }) => `http://127.0.0.1:${port}`).join(),
-    SEARCH_DEADLINE_MS: '1000',
     RATE_LIMIT_CAPACITY: '1000',
+    ...deadlines,
   })
   key = (await app.issue()).key
   await app.load([sourceOrder()])
   expect((await app.call('/v1/orders', { key })).status).toBe(200)
-})
+}
 afterEach(async () => {
   vi.restoreAllMocks()
   restore()
@@ -83,6 +83,8 @@ const faults: [name: string, breakOpenSearch: () => unknown][] = [
 ]
 
 describe.each(faults)('an OpenSearch %s', (_name, breakOpenSearch) => {
+  beforeEach(() => openApp(SHORT_DEADLINES))
+
   it('an unavailable OpenSearch makes every listing and order a 503, never a 404', async () => {
     await breakOpenSearch()
     const errors = await Promise.all(routes.map((route) => app.error(route, { key })))
@@ -110,6 +112,8 @@ describe.each(faults)('an OpenSearch %s', (_name, breakOpenSearch) => {
 })
 
 describe('an OpenSearch that is back', () => {
+  beforeEach(() => openApp(SHORT_DEADLINES))
+
   it.each([
     ['silence', stallAll],
     ['rejections', rejectAll],
@@ -123,6 +127,8 @@ describe('an OpenSearch that is back', () => {
 })
 
 describe('connections that are cut', () => {
+  beforeEach(() => openApp(LONG_DEADLINES))
+
   it('the client hides connections that were reset between two requests', async () => {
     cut()
     expect((await app.call('/v1/orders', { key })).status).toBe(200)
@@ -138,6 +144,8 @@ describe('connections that are cut', () => {
 })
 
 describe('a key while its store is down', () => {
+  beforeEach(() => openApp(SHORT_DEADLINES))
+
   it.each([
     ['that was just seen', 0],
     ['that was seen some seconds ago', FRESH_MS],
@@ -177,6 +185,8 @@ describe('a key while its store is down', () => {
 })
 
 describe('a change to a key or its account', () => {
+  beforeEach(() => openApp(LONG_DEADLINES))
+
   it('a change to a key or its account takes effect within 5 seconds', async () => {
     const revoked = await app.issue()
     const blocked = await app.issue({ accountId: 'acc_blocked' })

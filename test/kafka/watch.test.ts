@@ -69,11 +69,10 @@ it('invalid records become dead letters with the reason, and the watch continues
     reason: expect.stringContaining('this is not JSON'),
   })
   expect(letters.get(unknown ?? '')?.path).toBe('/version')
-  expect(watch.log().find(({ entry_id }) => entry_id === half)).toMatchObject({
-    level: 40,
-    msg: 'rejected: moved to the dead letters',
-  })
-  expect(await watch.metric('indexing_changes_total{outcome="refused"}')).toBe(4)
+  await expect
+    .poll(() => watch.log().find(({ entry_id }) => entry_id === half))
+    .toMatchObject({ level: 40, msg: 'rejected: moved to the dead letters' })
+  await expect.poll(() => watch.metric('indexing_changes_total{outcome="refused"}')).toBe(4)
 })
 
 it('a record whose write failed is not committed, and the next watch writes it', async () => {

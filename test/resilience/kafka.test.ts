@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRandom } from '../../src/demo/random.ts'
 import { type RunningKafka, startKafka } from '../harness/services/kafka.ts'
-import type { WatchProcess } from '../support/cli/watch-process.ts'
+import { expectOutagesLoggedOnce } from '../support/cli/watch-process.ts'
 import { byEffort } from '../support/effort.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { createHistory } from '../support/simulation/change-history.ts'
@@ -26,8 +26,6 @@ const isDone = () => expect.poll(() => test.feed.backlog().catch(() => -1), PATI
 const isWritten = (id: string) =>
   expect.poll(() => test.services.orders.get('acc_1', id), PATIENT).not.toBeNull()
 const order = (id: string) => sourceOrder({ id })
-const outages = (watch: WatchProcess) =>
-  watch.log().filter(({ msg }) => /writes are failing|writes recovered/.test(msg))
 
 it(`a watch that is killed ${KILLS} times loses none of ${KILLS * CHANGES_A_KILL} changes`, async () => {
   const history = createHistory(1, ACCOUNTS)
@@ -66,14 +64,14 @@ it('the watch retries while the broker is down, logs it once and is not ready', 
   await kafka.kill()
   const { reason } = await watch.waitForLog('writes are failing')
   expect(reason).toMatch(/^no response from the brokers of KAFKA_BROKERS: /)
-  expect(JSON.parse(await watch.operations('/health/ready'))).toMatchObject({
-    checks: { orders: 'ok', stream: 'unavailable' },
-  })
+  await expect
+    .poll(async () => JSON.parse(await watch.operations('/health/ready')))
+    .toMatchObject({ checks: { orders: 'ok', stream: 'unavailable' } })
   await kafka.restart()
   await test.feed.add(order('ord_2'))
   await isWritten('ord_2')
   await watch.waitForLog('writes recovered')
-  expect(outages(watch)).toHaveLength(2)
+  expectOutagesLoggedOnce(watch)
   expect(await test.feed.deadLetters()).toHaveLength(1)
   expect(await watch.stop('SIGTERM')).toBe(0)
 })

@@ -3,7 +3,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { parseConfig } from '../../src/config/config.ts'
 import { openServices, type Services } from '../../src/services.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
-import { startWatch, type WatchProcess } from '../support/cli/watch-process.ts'
+import {
+  expectOutagesLoggedOnce,
+  startWatch,
+  type WatchProcess,
+} from '../support/cli/watch-process.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../support/stores/change-feed.ts'
@@ -42,8 +46,6 @@ const order = (id: string) => sourceOrder({ id })
 async function isWritten({ orders }: Services, id: string): Promise<void> {
   await vi.waitFor(async () => expect(await orders.get('acc_1', id)).not.toBeNull(), SOON)
 }
-const outages = (watch: WatchProcess) =>
-  watch.log().filter(({ msg }) => /writes are failing|writes recovered/.test(msg))
 
 describe('the Redis of the change stream', () => {
   let redis: RunningRedis
@@ -70,7 +72,7 @@ describe('the Redis of the change stream', () => {
     await feed.add(order('ord_2'))
     await isWritten(services, 'ord_2')
     await watch.waitForLog('writes recovered')
-    expect(outages(watch)).toHaveLength(2)
+    expectOutagesLoggedOnce(watch)
     expect(await feed.deadLetters()).toHaveLength(1)
     expect(await watch.stop('SIGTERM')).toBe(0)
   })
@@ -97,9 +99,11 @@ describe('the Redis of the change stream', () => {
     try {
       const { reason } = await watch.waitForLog('writes are failing')
       expect(reason).toBe('Redis did not respond within 10000 ms')
-      expect(await watch.operations('/health/ready')).toBe(
-        '{"status":"unavailable","checks":{"orders":"ok","stamps":"ok","stream":"unavailable"}}',
-      )
+      await expect
+        .poll(() => watch.operations('/health/ready'))
+        .toBe(
+          '{"status":"unavailable","checks":{"orders":"ok","stamps":"ok","stream":"unavailable"}}',
+        )
       expect(await watch.metric('indexing_is_writer')).toBe(1)
     } finally {
       process.kill(redis.pid ?? 0, 'SIGCONT')

@@ -2,7 +2,11 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { type FaultyProxy, startFaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts'
-import { type RunningWatch, watchInProcess } from '../../support/cli/watch-process.ts'
+import {
+  expectOutagesLoggedOnce,
+  type RunningWatch,
+  watchInProcess,
+} from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import {
   type Backend,
@@ -44,8 +48,6 @@ function start(env: Record<string, string> = {}): RunningWatch {
 const SOON = { timeout: 60_000, interval: 50 }
 const isDone = () => vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
 const isThere = async (id: string) => (await services.orders.get('acc_1', id)) !== null
-const outages = (watch: RunningWatch) =>
-  watch.log().filter(({ msg }) => /writes are failing|writes recovered/.test(msg))
 
 it('the watch retries during an OpenSearch outage, logs it once and loses no change', async () => {
   const watch = start()
@@ -54,16 +56,18 @@ it('the watch retries during an OpenSearch outage, logs it once and loses no cha
   proxy.resetConnections()
   await feed.add(sourceOrder(), '{"half')
   await watch.waitForLog('writes are failing')
-  expect(await watch.operations('/health/ready')).toBe(
-    '{"status":"unavailable","checks":{"orders":"unavailable","stamps":"unavailable","stream":"ok"}}',
-  )
+  await expect
+    .poll(() => watch.operations('/health/ready'))
+    .toBe(
+      '{"status":"unavailable","checks":{"orders":"unavailable","stamps":"unavailable","stream":"ok"}}',
+    )
   expect(await feed.backlog()).toBe(2)
   proxy.refuse = false
   await watch.waitForLog('writes recovered')
   await isDone()
   expect(await isThere('ord_1')).toBe(true)
   expect(await feed.deadLetters()).toHaveLength(1)
-  expect(outages(watch)).toHaveLength(2)
+  expectOutagesLoggedOnce(watch)
 })
 
 it('the watch retries when OpenSearch is unavailable at start', async () => {

@@ -78,17 +78,16 @@ describe('index watch', () => {
     await feed.add(...orders(0, 5), order(0), '{"half')
     await isDone()
     expect(await watch.metric('indexing_is_writer')).toBe(1)
-    expect(await watch.metric('indexing_changes_total{outcome="written"}')).toBe(5)
-    expect(await watch.metric('indexing_changes_total{outcome="older"}')).toBe(1)
-    expect(await watch.metric('indexing_changes_total{outcome="refused"}')).toBe(1)
-    expect(await watch.metric('indexing_changes_total{outcome="unchanged"}')).toBe(0)
-    expect(await watch.metric('indexing_stream_backlog')).toBe(0)
-    await vi.waitFor(async () => {
-      expect(await watch.metric('indexing_lag_seconds_count')).toBe(5)
-    }, SOON)
-    expect(await watch.operations('/health/ready')).toBe(
-      '{"status":"ok","checks":{"orders":"ok","stamps":"ok","stream":"ok"}}',
-    )
+    const counts = { written: 5, older: 1, refused: 1, unchanged: 0 }
+    for (const [outcome, count] of Object.entries(counts)) {
+      const name = `indexing_changes_total{outcome="${outcome}"}`
+      await expect.poll(() => watch.metric(name)).toBe(count)
+    }
+    await expect.poll(() => watch.metric('indexing_stream_backlog')).toBe(0)
+    await expect.poll(() => watch.metric('indexing_lag_seconds_count'), SOON).toBe(5)
+    await expect
+      .poll(() => watch.operations('/health/ready'))
+      .toBe('{"status":"ok","checks":{"orders":"ok","stamps":"ok","stream":"ok"}}')
     expect(await watch.operations('/health/live')).toBe('{"status":"ok"}')
   })
 })

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import {
   type BackgroundProcess,
   type ProcessOutput,
@@ -52,6 +53,15 @@ function withStates<Process extends ProcessOutput>(running: Process) {
   }
 }
 
+/** Checks that the log of a watch states the start and the end of each outage once. */
+export function expectOutagesLoggedOnce({ log }: Pick<ProcessOutput, 'log'>): void {
+  const logged = log().flatMap(({ msg }) => OUTAGE.filter((text) => msg.includes(text)))
+  expect(logged.length).toBeGreaterThan(0)
+  // A slow response on a busy machine is a further outage.
+  const whole = Array.from({ length: Math.ceil(logged.length / 2) }, () => OUTAGE).flat()
+  expect(logged).toEqual(whole)
+}
+
 /** `NODE_OPTIONS` of a process whose clock is wrong. */
 export function skewed(byMs: number): string {
   const code = `const now = Date.now; Date.now = () => now() + ${byMs}`
@@ -60,4 +70,5 @@ export function skewed(byMs: number): string {
 
 const WRITER = 'this is the writer now'
 const STANDBY = 'on standby'
+const OUTAGE = ['writes are failing', 'writes recovered']
 const STATES = [WRITER, STANDBY, 'this is no longer the writer']

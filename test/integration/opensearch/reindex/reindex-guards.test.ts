@@ -6,7 +6,7 @@ import { opensearch } from '../../../support/stores/backend.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
 
 // A long lease keeps the writer from reading its record during other steps.
-const test = useServices({ WRITER_LEASE_MS: '6000' })
+const test = useServices({ WRITER_LEASE_MS: '20000' })
 
 const write = (writer: Writer, ...ids: string[]) =>
   writer.write(
@@ -35,7 +35,7 @@ async function targets(): Promise<string[]> {
   )
   return _source.targets
 }
-const feedsTwo = () => expect.poll(targets, { timeout: 10_000, interval: 10 }).toHaveLength(2)
+const feedsTwo = () => expect.poll(targets, { interval: 10 }).toHaveLength(2)
 
 it('a reindex removes only its own index, whatever the names of others', async () => {
   await test.services.initialize()

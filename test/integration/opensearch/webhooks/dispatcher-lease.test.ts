@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import type { WebhookStores } from '../../../../src/webhooks/webhook-stores.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
+import { DISPATCHER_LEASE_MS } from '../../../support/webhooks/opensearch-webhooks.ts'
 import { useOpenSearchWebhooks } from '../../../support/webhooks/use-opensearch-webhooks.ts'
 
 const test = useOpenSearchWebhooks()
@@ -32,7 +33,7 @@ describe('the lease of the dispatcher on OpenSearch', () => {
   it('is a document beside that of the writer, which the holder renews', async () => {
     const lease = await acquire(test.stores)
     const { _seq_no, _source } = await stored()
-    expect(_source).toMatchObject({ released: false, lease_ms: 1_000 })
+    expect(_source).toMatchObject({ released: false, lease_ms: DISPATCHER_LEASE_MS })
     await vi.waitFor(async () => expect((await stored())._seq_no).toBeGreaterThan(_seq_no), WAIT)
     expect(lease.isHeld()).toBe(true)
     await lease.release()

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createRandom } from '../../src/demo/random.ts'
 import { type RunningKafka, startKafka } from '../harness/services/kafka.ts'
-import { type RunningOpenSearch, startOpenSearch } from '../harness/services/opensearch.ts'
+import {
+  FIRST_START_MS,
+  type RunningOpenSearch,
+  startOpenSearch,
+} from '../harness/services/opensearch.ts'
 import { startWatch, type WatchProcess } from '../support/cli/watch-process.ts'
 import { byEffort } from '../support/effort.ts'
 import { createHistory } from '../support/simulation/change-history.ts'
@@ -13,8 +17,6 @@ import { killWriters } from '../support/streams/kill-writers.ts'
 const KILLS = byEffort(4, 20)
 const CHANGES_A_KILL = 1_000
 const ACCOUNTS = Array.from({ length: 10 }, (_, n) => `acc_${n}`)
-/** Maven may download both services first. */
-const START_MS = 900_000
 
 let openSearch: RunningOpenSearch
 let kafka: RunningKafka
@@ -27,7 +29,7 @@ beforeAll(async () => {
   vi.stubEnv('OPENSEARCH_URL', openSearch.url)
   backend = createBackend()
   feed = await openKafkaFeed(kafka.plainBroker)
-}, START_MS)
+}, FIRST_START_MS)
 afterAll(async () => {
   await Promise.all(watches.map((watch) => watch.stop('SIGKILL')))
   await feed.close()

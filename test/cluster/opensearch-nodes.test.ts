@@ -8,7 +8,7 @@ import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
 import { createWriter } from '../../src/indexing/writer/writer.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { openServices } from '../../src/services.ts'
-import type { OpenSearchNode } from '../harness/services/opensearch.ts'
+import { FIRST_START_MS, type OpenSearchNode } from '../harness/services/opensearch.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
 import { runProcess, startCommand } from '../support/cli/command.ts'
 import { createTestApp, type ListBody, ROOMY, type TestApp } from '../support/http/test-app.ts'
@@ -30,8 +30,6 @@ import {
 } from '../support/stores/scripted/scripted-server.ts'
 
 const READER = 'acc_reader'
-/** Maven may download OpenSearch first. */
-const START_MS = 900_000
 const TEST_MS = 600_000
 const SHORT_PAUSE_MS = 20
 /** Below the failure detection time: a bulk times out and arrives when the node resumes. */
@@ -68,7 +66,7 @@ beforeAll(async () => {
   Object.assign(app.env, SHORT_DEADLINES) // Of the processes that share its stores.
   key = (await app.issue({ accountId: READER })).key
   await app.load(steady)
-}, START_MS)
+}, FIRST_START_MS)
 afterAll(async () => {
   await app.close()
   await cluster.stop()

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
-import { type RunningOpenSearch, startOpenSearch } from '../harness/services/opensearch.ts'
+import {
+  FIRST_START_MS,
+  type RunningOpenSearch,
+  startOpenSearch,
+} from '../harness/services/opensearch.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
 import { sum } from '../harness/statistics.ts'
 import { byEffort } from '../support/effort.ts'
@@ -10,8 +14,6 @@ import { createLiveReaders, liveAccounts } from '../support/simulation/live-read
 import { rowOfOrder } from '../support/simulation/rows.ts'
 import { openServedStore } from '../support/stores/served-store.ts'
 
-/** Maven may download OpenSearch first. */
-const START_MS = 900_000
 const WALKS = byEffort(300, 1_000)
 /** Of any kind; `paging-beside-writers` waits for each kind. */
 const FAILURES = byEffort(10, 40)
@@ -26,7 +28,7 @@ beforeAll(async () => {
   cluster = await startOpenSearch({ nodes: 2, heapMb: 512 })
   vi.stubEnv('OPENSEARCH_URL', cluster.url)
   vi.stubEnv('REDIS_URL', redis.url)
-}, START_MS)
+}, FIRST_START_MS)
 afterAll(async () => {
   vi.unstubAllEnvs()
   await cluster.stop()

@@ -2,7 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
-import { type RunningOpenSearch, startOpenSearch } from '../harness/services/opensearch.ts'
+import {
+  FIRST_START_MS,
+  type RunningOpenSearch,
+  startOpenSearch,
+} from '../harness/services/opensearch.ts'
 import { type RunningService, runCommand, startService } from '../support/cli/command.ts'
 import type { ListBody } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
@@ -23,7 +27,7 @@ beforeAll(async () => {
     type: 'fs',
     settings: { location: cluster.snapshots },
   })
-})
+}, FIRST_START_MS)
 afterAll(async () => {
   vi.unstubAllEnvs()
   await cluster.stop()

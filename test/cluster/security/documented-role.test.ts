@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { FIRST_START_MS } from '../../harness/services/opensearch.ts'
 import { startBackground } from '../../support/cli/background-process.ts'
 import { runCommand } from '../../support/cli/command.ts'
 import { startWatch } from '../../support/cli/watch-process.ts'
@@ -12,11 +13,7 @@ import {
   SNAPSHOT_USER,
 } from '../../support/secured/documented-role.ts'
 import { matchesAny } from '../../support/secured/role-permissions.ts'
-import {
-  SECURED_START_MS,
-  type SecuredCluster,
-  startSecuredCluster,
-} from '../../support/secured/secured-cluster.ts'
+import { type SecuredCluster, startSecuredCluster } from '../../support/secured/secured-cluster.ts'
 import { callService, startWholeService } from '../../support/secured/whole-service.ts'
 import { becomesDispatcher } from '../../support/webhooks/delivering.ts'
 import { startRecordingReceiver } from '../../support/webhooks/recording-receiver.ts'
@@ -40,7 +37,7 @@ beforeAll(async () => {
   const aliases = { [`${PREFIX}accounts`]: {} }
   await cluster.asAdmin('PUT', `${PREFIX}accounts-v1`, { aliases, mappings })
   await cluster.asAdmin('PUT', 'other-orders-v1', { aliases: { 'other-orders': {} } })
-}, SECURED_START_MS)
+}, FIRST_START_MS)
 afterAll(() => cluster.stop())
 afterEach(async () => {
   const calls = await cluster.calls(SERVICE_USER)

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FIRST_START_MS } from '../../harness/services/opensearch.ts'
 import { PASSWORD, type Role } from '../../harness/services/security-plugin.ts'
 import { startBackground } from '../../support/cli/background-process.ts'
 import { runCommand, runProcess } from '../../support/cli/command.ts'
@@ -8,11 +9,7 @@ import { makeCertificate } from '../../support/http/certificate.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { documentedRole, SERVICE_USER } from '../../support/secured/documented-role.ts'
 import { without } from '../../support/secured/role-permissions.ts'
-import {
-  SECURED_START_MS,
-  type SecuredCluster,
-  startSecuredCluster,
-} from '../../support/secured/secured-cluster.ts'
+import { type SecuredCluster, startSecuredCluster } from '../../support/secured/secured-cluster.ts'
 
 const role = documentedRole()
 const LINE = `${JSON.stringify(sourceOrder())}\n`
@@ -48,7 +45,7 @@ beforeAll(async () => {
   const { code, stderr } = await runCommand(LOAD, cluster.env(SERVICE_USER), LINE)
   expect(code, stderr).toBe(0)
   await cluster.asAdmin('PUT', 'other-orders-v1', { aliases: { 'other-orders': {} } })
-}, SECURED_START_MS)
+}, FIRST_START_MS)
 afterAll(() => cluster.stop())
 
 const userWithout = (permission: string) => `without-${permission.replace(/\W/g, '-')}`

@@ -12,6 +12,9 @@ const FIRST_PORT = 9200
 const LAST_PORT = 9299
 const START_ATTEMPTS = 2
 
+/** The time of a test to start a service: Maven may download it first. */
+export const FIRST_START_MS = 900_000
+
 export interface OpenSearchOptions {
   /** The number of nodes; two by default, so that every shard can have a replica. */
   nodes?: number

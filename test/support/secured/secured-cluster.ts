@@ -15,8 +15,6 @@ import { makeCertificate } from '../http/certificate.ts'
 import { createBackend } from '../stores/backend.ts'
 import { PREFIX } from './documented-role.ts'
 
-/** Maven may download OpenSearch and its plugin first. */
-export const SECURED_START_MS = 900_000
 /** The audit log is written in the background. */
 const LOG_TIMEOUT = { timeout: 30_000, interval: 50 }
 

@@ -62,9 +62,12 @@ export async function startRecipeFaultServer(serviceUrl: string) {
       planned.push({ atPage, answer: () => reject(Date.now() + seconds * 1_000)() })
     },
 
-    /** Runs before the next request after `atPage` complete pages is forwarded. */
-    before(atPage: number, action: () => Promise<void>) {
-      planned.push({ atPage, answer: () => action().then(() => undefined) })
+    /**
+     * Runs before the next request after `atPage` complete pages. The request is forwarded, unless
+     * `action` returns its response.
+     */
+    before(atPage: number, action: () => Promise<Fault | undefined>) {
+      planned.push({ atPage, answer: action })
     },
   }
 }

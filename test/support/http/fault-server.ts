@@ -104,7 +104,8 @@ function cut(outgoing: ServerResponse, { status, headers, body = '' }: ServerRes
   outgoing.write(body.slice(0, body.length / 2), () => outgoing.destroy())
 }
 
-async function forward(
+/** Sends a GET and returns the whole response, without the headers of its transfer. */
+export async function forward(
   url: URL,
   { host: _, ...headers }: IncomingMessage['headers'],
 ): Promise<ServerResponseStub> {

@@ -25,8 +25,8 @@ export interface RecordingReceiver {
   /** The URL of an endpoint with this path. */
   url(path?: string): string
   received: ReceivedWebhook[]
-  /** Chooses each response; 200 unless replaced. */
-  reply(webhook: ReceivedWebhook): Reply
+  /** Chooses each response; 200 unless replaced. A promise sends it when it resolves. */
+  reply(webhook: ReceivedWebhook): Reply | Promise<Reply>
   /** Requests without a response now, and the most at one time. */
   open: { current: number; most: number }
   close(): Promise<void>
@@ -53,12 +53,12 @@ export async function startRecordingReceiver(): Promise<RecordingReceiver> {
     })
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
+    request.on('end', async () => {
       const bytes = Buffer.concat(chunks)
       const body = JSON.parse(bytes.toString())
       const webhook = { path: request.url ?? '', headers: request.headers, bytes, body }
       receiver.received.push(webhook)
-      respond(response, receiver.reply(webhook))
+      respond(response, await receiver.reply(webhook))
     })
   })
   server.listen(0, '127.0.0.1')

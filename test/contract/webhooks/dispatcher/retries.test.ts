@@ -152,12 +152,14 @@ describe.each(webhookStores)('retries on %s', (_name, open) => {
 
   it('a 410 of an endpoint whose URL was changed meanwhile does not disable it', async () => {
     const { id } = await dispatching.subscribe()
-    dispatching.receiver.reply = ({ path }) =>
-      path === '/hooks' ? { status: 410, delayMs: 1_000 } : { status: 200 }
+    const gone = Promise.withResolvers<Reply>()
+    dispatching.receiver.reply = ({ path }) => (path === '/hooks' ? gone.promise : { status: 200 })
     dispatching.start()
     await dispatching.announce('ord_1')
     await eventually(() => expect(dispatching.receiver.received).toHaveLength(1))
     await dispatching.change(id, { url: dispatching.receiver.url('/new') })
+    await dispatching.changesApplied()
+    gone.resolve({ status: 410 })
     await attempted(1)
     await dispatching.announce('ord_2')
     await eventually(() =>

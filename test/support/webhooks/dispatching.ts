@@ -3,7 +3,10 @@ import { expect, onTestFinished, vi } from 'vitest'
 import { monotonicClock, wallClock } from '../../../src/lib/clock.ts'
 import type { ViewKey } from '../../../src/orders/order-store.ts'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
-import { createRetrySchedule } from '../../../src/webhooks/deliveries/retry-schedule.ts'
+import {
+  createRetrySchedule,
+  DEFAULT_RETRY_DELAYS_SECONDS,
+} from '../../../src/webhooks/deliveries/retry-schedule.ts'
 import {
   createDispatcher,
   type Dispatcher,
@@ -154,7 +157,7 @@ export async function openDispatching(
         sender,
         sign: createSigner(SECRETS),
         sendNotice: null,
-        schedule: createRetrySchedule(undefined, () => 0.5),
+        schedule: SCHEDULE,
         clock: time.clock,
         monotonic: time.monotonic,
         events: eventsOf(dispatching),
@@ -211,6 +214,9 @@ export async function openDispatching(
 
 /** Short, so that a test does not wait. */
 const FAST = { ...defaultSettings, pollMs: 5, tickMs: 5, healthMs: 5, refreshMs: 20, stopMs: 5_000 }
+
+/** The second attempt comes after 20 s, which a test does not reach unless it advances the time. */
+const SCHEDULE = createRetrySchedule(DEFAULT_RETRY_DELAYS_SECONDS.with(1, 20), () => 0.5)
 
 function eventsOf({ attempts, notices, log }: Dispatching): DispatcherOptions['events'] {
   return {

@@ -9,7 +9,8 @@ import {
 import type { Reply } from '../../../support/webhooks/recording-receiver.ts'
 import { webhookStores } from '../webhook-stores-under-test.ts'
 
-const HOUR = 3_600_000
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 
 describe.each(webhookStores)('retries on %s', (_name, open) => {
   let dispatching: Dispatching
@@ -145,7 +146,7 @@ describe.each(webhookStores)('retries on %s', (_name, open) => {
     )
     await eventually(() => expect(dispatching.notices).toHaveLength(1))
     expect(dispatching.notices).toMatchObject([{ kind: 'disabled', disabledReason: 'gone' }])
-    dispatching.time.advance(60_000)
+    dispatching.time.advance(MINUTE)
     await quietPeriod()
     expect(dispatching.receiver.received).toHaveLength(2)
   })
@@ -173,10 +174,10 @@ describe.each(webhookStores)('retries on %s', (_name, open) => {
     dispatching.start()
     await dispatching.announce('ord_1')
     await attempted(1)
-    dispatching.time.advance(HOUR - 10_000)
+    dispatching.time.advance(HOUR - MINUTE)
     await quietPeriod()
     expect(dispatching.notices).toEqual([])
-    dispatching.time.advance(10_000)
+    dispatching.time.advance(MINUTE)
     await eventually(() =>
       expect(dispatching.notices).toMatchObject([
         { kind: 'failing_1h', endpointId: id, accountId },

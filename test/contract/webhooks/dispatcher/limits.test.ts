@@ -66,7 +66,9 @@ describe.each(webhookStores)('the limits of the dispatcher on %s', (_name, open)
     await eventually(() => expect(receivedAt('/dead')).toHaveLength(4))
     await quietPeriod()
     expect(receivedAt('/dead')).toHaveLength(4)
-    expect(dispatcher.usage()).toMatchObject({ inFlight: 4, restrictedInFlight: 4 })
+    await eventually(() =>
+      expect(dispatcher.usage()).toMatchObject({ inFlight: 4, restrictedInFlight: 4 }),
+    )
   })
 
   describe.each([

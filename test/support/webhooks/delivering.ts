@@ -31,9 +31,6 @@ const LOOPBACK = '127.0.0.0/8'
 /** A stopped process of these tests must not end by itself, so its attempts last longer. */
 export const LONG_ATTEMPTS = { WEBHOOK_TIMEOUT_MS: '60000' }
 
-/** A process that just starts needs long on a busy machine. */
-const PROCESS_MS = 60_000
-
 /** Isolated stores, a receiver on the loopback interface, and processes that deliver to it. */
 export async function openDelivering() {
   const backend = createBackend()
@@ -86,7 +83,7 @@ export async function openDelivering() {
       eventually(() => {
         expect(receiver.received.length).toBeGreaterThanOrEqual(count)
         return receiver.received
-      }, PROCESS_MS),
+      }),
 
     /** Waits until the endpoint has this number of delivered events, and returns all deliveries. */
     delivers: (id: string, count: number): Promise<readonly PrintedDelivery[]> =>
@@ -94,7 +91,7 @@ export async function openDelivering() {
         const found: PrintedDelivery[] = await json('deliveries', id)
         expect(found.filter(({ state }) => state === 'delivered')).toHaveLength(count)
         return found
-      }, PROCESS_MS),
+      }),
 
     async close() {
       await Promise.all(running.map((one) => one.stop('SIGKILL')))

@@ -253,7 +253,7 @@ export function withDeliveries(
   return { ...stores, deliveries: { ...stores.deliveries, ...deliveries } }
 }
 
-/** Waits until `check` passes; long, because a busy machine or a remote store may be slow. */
-export function eventually<T>(check: () => T | Promise<T>, timeoutMs = 20_000): Promise<T> {
-  return vi.waitFor(check, { timeout: timeoutMs, interval: 5 })
+/** Waits until `check` passes; long, because a process may have to start on a busy machine. */
+export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(check, { timeout: 60_000, interval: 5 })
 }

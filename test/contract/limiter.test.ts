@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { BucketRate } from '../../src/rate-limit/gcra.ts'
 import type { Limiter } from '../../src/rate-limit/limiter.ts'
-import { type LimiterUnderTest, limiters } from './limiters.ts'
+import { type LimiterUnderTest, limiters, promptly } from './limiters.ts'
 
 const CONTRACT: BucketRate = { capacity: 20, refillPerSecond: 10 }
-/** Refills not a single request in the duration of a test. */
+/** Refills no request in the time of a measurement that is prompt. */
 const SLOW: BucketRate = { capacity: 20, refillPerSecond: 1 }
 
 const together = <T>(count: number, call: () => Promise<T>) =>
@@ -32,6 +32,8 @@ describe.each(limiters)('the limiter in %s', (_name, open) => {
     opened.push(one)
     return one
   }
+  const promptlyAt = <T>(rate: BucketRate, measure: (one: LimiterUnderTest) => Promise<T>) =>
+    promptly(() => openAt(rate), measure)
   afterEach(() => {
     for (const one of opened.splice(0)) one.close()
   })
@@ -72,8 +74,8 @@ describe.each(limiters)('the limiter in %s', (_name, open) => {
     })
 
     it('returns a different remaining count to each of 20 parallel requests', async () => {
-      const { limiter } = await openAt(SLOW)
-      const remaining = (await takeTogether(limiter, 20)).map((decision) => decision.remaining)
+      const decisions = await promptlyAt(SLOW, ({ limiter }) => takeTogether(limiter, 20))
+      const remaining = decisions.map((decision) => decision.remaining)
       expect(remaining.toSorted((a, b) => b - a)).toEqual(
         Array.from({ length: 20 }, (_, n) => 19 - n),
       )
@@ -85,29 +87,35 @@ describe.each(limiters)('the limiter in %s', (_name, open) => {
       [20, { allowed: true, remaining: 0, resetSeconds: 20, retryAfterSeconds: 0 }],
       [21, { allowed: false, remaining: 0, resetSeconds: 20, retryAfterSeconds: 1 }],
     ])('returns the remaining count of request %d', async (count, expected) => {
-      const { limiter } = await openAt(SLOW)
-      expect((await takeTogether(limiter, count)).at(-1)).toEqual(expected)
+      const decisions = await promptlyAt(SLOW, ({ limiter }) => takeTogether(limiter, count))
+      expect(decisions.at(-1)).toEqual(expected)
     })
 
     it('refills with time', async () => {
-      const { limiter, advance } = await openAt(SLOW)
-      await takeTogether(limiter, 20)
-      await advance('acc_1', 7_000)
-      expect(passed(await takeTogether(limiter, 20))).toBe(7)
+      const decisions = await promptlyAt(SLOW, async ({ limiter, advance }) => {
+        await takeTogether(limiter, 20)
+        await advance('acc_1', 7_000)
+        return await takeTogether(limiter, 20)
+      })
+      expect(passed(decisions)).toBe(7)
     })
 
     it('the bucket of an account never exceeds its capacity', async () => {
-      const { limiter, advance } = await openAt(SLOW)
-      await takeTogether(limiter, 20)
-      await advance('acc_1', 86_400_000)
-      expect(passed(await takeTogether(limiter, 25))).toBe(20)
+      const decisions = await promptlyAt(SLOW, async ({ limiter, advance }) => {
+        await takeTogether(limiter, 20)
+        await advance('acc_1', 86_400_000)
+        return await takeTogether(limiter, 25)
+      })
+      expect(passed(decisions)).toBe(20)
     })
 
     it('denied requests do not charge the bucket of an account', async () => {
-      const { limiter, advance } = await openAt(SLOW)
-      await takeTogether(limiter, 220)
-      await advance('acc_1', 1_000)
-      expect(passed(await takeTogether(limiter, 2))).toBe(1)
+      const decisions = await promptlyAt(SLOW, async ({ limiter, advance }) => {
+        await takeTogether(limiter, 220)
+        await advance('acc_1', 1_000)
+        return await takeTogether(limiter, 2)
+      })
+      expect(passed(decisions)).toBe(1)
     })
 
     it('the bucket of an account is independent of other accounts, and of an address with the same name', async () => {
@@ -120,8 +128,7 @@ describe.each(limiters)('the limiter in %s', (_name, open) => {
 
   describe('with the failed authentications of an address', () => {
     it('counts 30 of 200 parallel failures and blocks 170', async () => {
-      const { limiter } = await openAt(CONTRACT)
-      const answers = await failTogether(limiter, 200)
+      const answers = await promptlyAt(CONTRACT, ({ limiter }) => failTogether(limiter, 200))
       expect([zeros(answers), answers.filter((seconds) => seconds === 60).length]).toEqual([
         30, 170,
       ])
@@ -145,31 +152,31 @@ describe.each(limiters)('the limiter in %s', (_name, open) => {
     })
 
     it('blocks no other address, and no account with the same name', async () => {
-      const { limiter } = await openAt(CONTRACT)
-      await failTogether(limiter, 30)
-      await takeTogether(limiter, 40, '5.6.7.8')
-      expect([
-        await limiter.blockedSeconds('1.2.3.4'),
-        await limiter.blockedSeconds('5.6.7.8'),
-      ]).toEqual([60, 0])
+      const blocked = await promptlyAt(CONTRACT, async ({ limiter }) => {
+        await failTogether(limiter, 30)
+        await takeTogether(limiter, 40, '5.6.7.8')
+        return [await limiter.blockedSeconds('1.2.3.4'), await limiter.blockedSeconds('5.6.7.8')]
+      })
+      expect(blocked).toEqual([60, 0])
     })
 
     it('a query whether the address is blocked does not count as a failure', async () => {
-      const { limiter } = await openAt(CONTRACT)
-      await failTogether(limiter, 29)
-      const answers = await together(100, () => limiter.blockedSeconds('1.2.3.4'))
-      expect([zeros(answers), await limiter.countFailure('1.2.3.4')]).toEqual([100, 0])
-      expect(await limiter.blockedSeconds('1.2.3.4')).toBe(60)
+      const measured = await promptlyAt(CONTRACT, async ({ limiter }) => {
+        await failTogether(limiter, 29)
+        const queries = await together(100, () => limiter.blockedSeconds('1.2.3.4'))
+        const last = await limiter.countFailure('1.2.3.4')
+        return { queries: zeros(queries), last, blocked: await limiter.blockedSeconds('1.2.3.4') }
+      })
+      expect(measured).toEqual({ queries: 100, last: 0, blocked: 60 })
     })
 
     it('returns the remaining time in whole seconds', async () => {
-      const { limiter, advance } = await openAt(CONTRACT)
-      await failTogether(limiter, 30)
-      await advance('1.2.3.4', 45_500)
-      expect([
-        await limiter.countFailure('1.2.3.4'),
-        await limiter.blockedSeconds('1.2.3.4'),
-      ]).toEqual([15, 15])
+      const left = await promptlyAt(CONTRACT, async ({ limiter, advance }) => {
+        await failTogether(limiter, 30)
+        await advance('1.2.3.4', 45_050)
+        return [await limiter.countFailure('1.2.3.4'), await limiter.blockedSeconds('1.2.3.4')]
+      })
+      expect(left).toEqual([15, 15])
     })
 
     it('resets the count 60 seconds after the first failure, despite blocked attempts', async () => {

@@ -32,6 +32,25 @@ for (const urls of redisServers) {
   )
 }
 
+/** Less than the refill of a request at one per second, and than a whole second of a block. */
+const PROMPT_MS = 900
+
+/**
+ * Measures on counters that `open` empties, again until no time passed that would count. On Redis,
+ * real time passes.
+ */
+export async function promptly<Opened, Measured>(
+  open: () => Promise<Opened>,
+  measure: (opened: Opened) => Promise<Measured>,
+): Promise<Measured> {
+  for (;;) {
+    const opened = await open()
+    const startedAt = performance.now()
+    const measured = await measure(opened)
+    if (performance.now() - startedAt < PROMPT_MS) return measured
+  }
+}
+
 export function connectForTest(urls: readonly string[]): Promise<RedisConnection> {
   return connectRedis({
     urls,

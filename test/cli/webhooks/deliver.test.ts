@@ -14,6 +14,7 @@ import {
   verified,
 } from '../../support/webhooks/delivering.ts'
 import { eventually, quietPeriod } from '../../support/webhooks/dispatching.ts'
+import type { Reply } from '../../support/webhooks/recording-receiver.ts'
 
 /** A standby that waited for the expiry would exceed the time of the test. */
 const LONG_LEASE = { WRITER_LEASE_MS: '100000' }
@@ -77,16 +78,21 @@ describe('webhooks deliver', () => {
 describe('a stop of webhooks deliver', () => {
   it('SIGTERM stores the attempt in flight, and the standby takes over at once', async () => {
     const { id } = await delivering.subscribe(...ONE_TYPE)
-    const first = delivering.startDeliver(LONG_LEASE)
+    const first = delivering.startDeliver({ ...LONG_LEASE, ...LONG_ATTEMPTS })
     await becomesDispatcher(first)
     const second = delivering.startDeliver(LONG_LEASE)
     await standsBy(second)
 
-    delivering.receiver.reply = () => ({ status: 200, delayMs: 1_000 })
+    const accepted = Promise.withResolvers<Reply>()
+    delivering.receiver.reply = () => accepted.promise
     await delivering.load(order(1))
     await delivering.receives(1)
+    const stopped = first.stop('SIGTERM')
+    await first.waitForLog('closing')
+    await quietPeriod() // A process that does not wait has then lost the attempt.
     expect(delivering.receiver.open.current).toBe(1)
-    expect(await first.stop('SIGTERM')).toBe(0)
+    accepted.resolve({ status: 200 })
+    expect(await stopped).toBe(0)
     expect(await delivering.delivers(id, 1)).toMatchObject([{ attempts: [{ status: 200 }] }])
 
     await becomesDispatcher(second)

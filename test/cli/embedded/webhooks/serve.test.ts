@@ -17,6 +17,7 @@ import {
   verified,
 } from '../../../support/webhooks/delivering.ts'
 import { quietPeriod } from '../../../support/webhooks/dispatching.ts'
+import type { Reply } from '../../../support/webhooks/recording-receiver.ts'
 
 const ONE_TYPE = ['--events', 'order.paid']
 /** A process of several needs a Redis address; without a Redis, each counts its rate limits. */
@@ -134,13 +135,18 @@ describe('a graceful shutdown of serve', () => {
     ['two workers', TWO_WORKERS],
   ])('a graceful shutdown of %s stores the attempt in flight', async (_name, settings) => {
     const { id } = await delivering.subscribe(...ONE_TYPE)
-    const service = await serve(startService, settings)
+    const service = await serve(startService, { ...settings, ...LONG_ATTEMPTS })
     await becomesDispatcher(service)
-    delivering.receiver.reply = () => ({ status: 200, delayMs: 1_000 })
+    const accepted = Promise.withResolvers<Reply>()
+    delivering.receiver.reply = () => accepted.promise
     await delivering.load(order(1))
     await delivering.receives(1)
+    const stopped = service.stop()
+    await service.waitForLog('closing')
+    await quietPeriod() // A process that does not wait has then lost the attempt.
     expect(delivering.receiver.open.current).toBe(1)
-    expect(await service.stop()).toBe(0)
+    accepted.resolve({ status: 200 })
+    expect(await stopped).toBe(0)
     expect(await delivering.json('deliveries', id)).toMatchObject([
       { state: 'delivered', attempts: [{ status: 200 }] },
     ])

@@ -32,8 +32,11 @@ const TOGETHER = {
 /** These tiers need all processors, so they run last, one file at a time. */
 const ONE_BY_ONE = { maxWorkers: 1, sequence: { groupOrder: 2 } }
 
-/** A poll ends at its first success, so a busy machine costs no time where all is well. */
-const PATIENT = { expect: { poll: { timeout: 30_000 } } }
+/**
+ * A poll ends at its first success, so a busy machine costs no time where all is well. A hook may
+ * start processes and create all indices.
+ */
+const PATIENT = { expect: { poll: { timeout: 30_000 } }, hookTimeout: 300_000 }
 
 const include = ({ folder }: Tier) => [`test/${folder}/**/*.test.ts`]
 
@@ -42,7 +45,6 @@ const embedded = Object.entries(embeddedTiers).map(([name, tier]) => ({
     name,
     include: include(tier),
     testTimeout: tier.testTimeoutMs,
-    hookTimeout: 60_000,
     env: backends.embedded,
     ...PATIENT,
     ...TOGETHER,
@@ -65,7 +67,6 @@ const services = [...onOwnServices, ...onServices].map(({ name, backend, alone, 
     include: include(tier),
     exclude: ['test/*/embedded/**'],
     testTimeout: tier.testTimeoutMs,
-    hookTimeout: 120_000,
     env: backends[backend],
     ...('globalSetup' in tier && { globalSetup: tier.globalSetup }),
     ...PATIENT,

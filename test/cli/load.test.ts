@@ -71,7 +71,7 @@ describe('index load', () => {
       const said = text(child.stderr)
       const lines = Array.from({ length: 1_100 }, (_, n) => line(`ord_${n}`))
       child.stdin.write(`${lines.join('\n')}\n{"half`)
-      await expect.poll(() => countOrders(backend), { timeout: 40_000 }).toBe(1_000)
+      await expect.poll(() => countOrders(backend), { timeout: 100_000 }).toBe(1_000)
       child.kill('SIGINT')
       end(child.stdin)
       await once(child, 'close')

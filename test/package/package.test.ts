@@ -52,7 +52,7 @@ beforeAll(async () => {
   )
   key = await store.createKey('acc_1')
   baseUrl = (await store.serve()).baseUrl
-}, 300_000)
+})
 afterAll(async () => {
   await store?.close()
   remove()

@@ -16,7 +16,8 @@ const PATIENT = { timeout: 120_000 }
 
 let kafka: RunningKafka
 beforeAll(async () => {
-  kafka = await startKafka()
+  // A killed broker registers again when its session has ended.
+  kafka = await startKafka({ properties: { 'broker.session.timeout.ms': '1000' } })
 })
 afterAll(() => kafka.stop())
 

@@ -5,13 +5,12 @@ import { promisify } from 'node:util'
 import { Admin } from '@platformatic/kafka'
 import { poll } from '../processes/poll.ts'
 import { findFreePort } from '../processes/ports.ts'
-import { openScratch, type ScratchProcess } from '../processes/scratch.ts'
+import { type ScratchProcess, startInScratch } from '../processes/scratch.ts'
 import { findOnPath } from '../tools/find-on-path.ts'
 import { findJava, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
 import { formattedData, IDENTITY, kafkaClassPath, toProperties } from './kafka-class-path.ts'
 
 const START_MS = 60_000
-const START_ATTEMPTS = 2
 
 export interface KafkaOptions {
   /** The protocol of the listener of clients. */
@@ -53,50 +52,44 @@ export async function startKafka(options: KafkaOptions = {}): Promise<RunningKaf
   const classPath = await kafkaClassPath(maven, java)
   const data = await formattedData(classPath, java)
 
-  for (let attempt = 1; ; attempt++) {
-    const scratch = await openScratch('kafka')
-    try {
-      const ports = { client: await freePort(), plain: await freePort(), control: await freePort() }
-      await cp(data, join(scratch.path, 'data'), { recursive: true })
-      const settings = toProperties({ ...settingsOf(ports, protocol), ...properties })
-      for (const [name, text] of Object.entries(files)) {
-        await writeFile(join(scratch.path, name), text)
-      }
-      await writeFile(join(scratch.path, 'server.properties'), settings)
-      const plainBroker = `127.0.0.1:${ports.plain}`
-      const args = [...JVM_ARGS, '-cp', classPath, 'kafka.Kafka', 'server.properties']
-      let running: ScratchProcess
-      const start = async () => {
-        running = await scratch.start('kafka', java, args)
-        await poll(
-          () => responds(plainBroker),
-          async () => `Kafka did not start:\n${await running.logTail()}`,
-          { timeoutMs: START_MS, intervalMs: 100, shouldAbort: () => running.hasEnded() },
-        )
-      }
-      await start()
-      return {
-        broker: `127.0.0.1:${ports.client}`,
-        plainBroker,
-        get pid() {
-          return running.pid
-        },
-        async run(...args) {
-          const options = { cwd: scratch.path, timeout: START_MS }
-          await promisify(execFile)(java, ['-cp', classPath, ...args], options)
-        },
-        kill: () => running.kill(),
-        async restart() {
-          await running.kill()
-          await start()
-        },
-        stop: scratch.close,
-      }
-    } catch (error) {
-      await scratch.close()
-      if (attempt === START_ATTEMPTS) throw error // The first attempt can lose a port to another process.
+  return await startInScratch('kafka', async (scratch) => {
+    const ports = { client: await freePort(), plain: await freePort(), control: await freePort() }
+    await cp(data, join(scratch.path, 'data'), { recursive: true })
+    const settings = toProperties({ ...settingsOf(ports, protocol), ...properties })
+    for (const [name, text] of Object.entries(files)) {
+      await writeFile(join(scratch.path, name), text)
     }
-  }
+    await writeFile(join(scratch.path, 'server.properties'), settings)
+    const plainBroker = `127.0.0.1:${ports.plain}`
+    const args = [...JVM_ARGS, '-cp', classPath, 'kafka.Kafka', 'server.properties']
+    let running: ScratchProcess
+    const start = async () => {
+      running = await scratch.start('kafka', java, args)
+      await poll(
+        () => responds(plainBroker),
+        async () => `Kafka did not start:\n${await running.logTail()}`,
+        { timeoutMs: START_MS, intervalMs: 100, shouldAbort: () => running.hasEnded() },
+      )
+    }
+    await start()
+    return {
+      broker: `127.0.0.1:${ports.client}`,
+      plainBroker,
+      get pid() {
+        return running.pid
+      },
+      async run(...args) {
+        const options = { cwd: scratch.path, timeout: START_MS }
+        await promisify(execFile)(java, ['-cp', classPath, ...args], options)
+      },
+      kill: () => running.kill(),
+      async restart() {
+        await running.kill()
+        await start()
+      },
+      stop: scratch.close,
+    }
+  })
 }
 
 const JVM_ARGS = [
@@ -124,9 +117,7 @@ function settingsOf(
     'log.dirs': 'data',
     'num.partitions': '1',
     'auto.create.topics.enable': 'false',
-    // A killed broker registers again when its session has ended.
-    'broker.session.timeout.ms': '1000',
-    'broker.heartbeat.interval.ms': '250',
+    'broker.heartbeat.interval.ms': '250', // The broker is ready after a few.
     'group.initial.rebalance.delay.ms': '0',
     'offsets.topic.replication.factor': '1',
     'offsets.topic.num.partitions': '1',

@@ -10,6 +10,7 @@ const EDGE = 'https://localhost:8443'
 const PROMETHEUS = 'http://127.0.0.1:9090/api/v1'
 /** OpenSearch may take a minute to start. */
 const OUTAGE_MS = 180_000
+const SOON = { timeout: OUTAGE_MS }
 /** Several checks of readiness by the edge, which it makes twice a second. */
 const READINESS_CHECKS_MS = 2_500
 const ACCOUNT = 'acc_compose'
@@ -105,7 +106,7 @@ describe('the profile of the monitoring', () => {
       return new Set(active.map(({ labels, health }) => `${labels['job']} ${health}`))
     }
     const all = ['api up', 'watch up', 'webhooks up']
-    await expect.poll(targets).toEqual(new Set(all))
+    await expect.poll(targets, SOON).toEqual(new Set(all))
     const { text } = await get(`${PROMETHEUS}/rules`)
     expect(JSON.parse(text).data.groups.length).toBeGreaterThan(0)
   })
@@ -141,9 +142,9 @@ describe('a Redis that is killed', () => {
   it('the API serves without Redis, and uses it again', async () => {
     await kill('redis')
     await expectStatus('/v1/orders?limit=1', demo, 200)
-    await expect.poll(limits).toBe('degraded')
+    await expect.poll(limits, SOON).toBe('degraded')
     await restart('redis')
-    await expect.poll(limits).toBe('ok')
+    await expect.poll(limits, SOON).toBe('ok')
   })
 
   it('the stream keeps working after a kill', async () => {
@@ -169,7 +170,7 @@ describe('docker compose down', () => {
     await expectStatus('/v1/orders/ord_second', own, 200)
     // The edge has no health check, so `up` does not wait for it.
     const atEdge = async () => (await tryGet(`${EDGE}/v1/orders?limit=1`, demo)).status
-    await expect.poll(atEdge).toBe(200)
+    await expect.poll(atEdge, SOON).toBe(200)
   })
 
   it('removes the data with --volumes', async () => {

@@ -13,6 +13,7 @@ for file in "$1"/*.pid; do [ -f "$file" ] && kill -9 "$(cat "$file")"; done
 rm -rf "$1" || { sleep 1; rm -rf "$1"; }
 `
 const LOG_TAIL_CHARACTERS = 3000
+const START_ATTEMPTS = 2
 
 /** A program that runs in a scratch folder. */
 export interface ScratchProcess {
@@ -85,6 +86,25 @@ export async function openScratch(purpose: string): Promise<Scratch> {
   }
 
   return { path, start, close }
+}
+
+/**
+ * Starts a service in a folder of its own. It is started twice if need be, because the first start
+ * can lose a free port to another process. After a failure nothing is left of it.
+ */
+export async function startInScratch<Service>(
+  purpose: string,
+  start: (scratch: Scratch) => Promise<Service>,
+): Promise<Service> {
+  for (let attempt = 1; ; attempt++) {
+    const scratch = await openScratch(purpose)
+    try {
+      return await start(scratch)
+    } catch (error) {
+      await scratch.close()
+      if (attempt === START_ATTEMPTS) throw error
+    }
+  }
 }
 
 function scratchProcess(child: ChildProcess, logFile: string): ScratchProcess {

@@ -5,15 +5,14 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { poll } from '../processes/poll.ts'
 import { findFreePort } from '../processes/ports.ts'
-import { openScratch } from '../processes/scratch.ts'
-import { findOnPath } from '../tools/find-on-path.ts'
+import { startInScratch } from '../processes/scratch.ts'
+import { findOnPath, PROGRAM_CHECK_MS } from '../tools/find-on-path.ts'
 
 /** The minimum version for the edge's configuration; Debian 12 provides it. */
 export const MIN_HAPROXY = { major: 2, minor: 6 }
 
 const CONFIG = fileURLToPath(new URL('../../../docker/edge/haproxy.cfg', import.meta.url))
-const START_MS = 10_000
-const CHECK_MS = 10_000
+const START_MS = 60_000
 // Debian installs HAProxy in a folder that is only on root's path.
 const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin']
 
@@ -44,16 +43,15 @@ export async function startHaproxy({
 }: HaproxyOptions): Promise<RunningHaproxy> {
   const program = await findHaproxy(env)
   if (!program) throw new Error('haproxy is not on the path, or too old')
-  const httpsPort = await findFreePort(() => true)
-  const httpPort = await findFreePort((port) => port !== httpsPort)
-  const scratch = await openScratch('haproxy')
-  const variables = {
-    EDGE_HTTPS_BIND: `127.0.0.1:${httpsPort}`,
-    EDGE_HTTP_BIND: `127.0.0.1:${httpPort}`,
-    ...settings,
-  }
-  const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
-  try {
+  return await startInScratch('haproxy', async (scratch) => {
+    const httpsPort = await findFreePort(() => true)
+    const httpPort = await findFreePort((port) => port !== httpsPort)
+    const variables = {
+      EDGE_HTTPS_BIND: `127.0.0.1:${httpsPort}`,
+      EDGE_HTTP_BIND: `127.0.0.1:${httpPort}`,
+      ...settings,
+    }
+    const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
     // Only the settings are in its environment, and `env` replaces itself with the program.
     const args = ['-i', ...assignments, program, '-db', '-f', CONFIG]
     const haproxy = await scratch.start('haproxy', 'env', args)
@@ -62,16 +60,13 @@ export async function startHaproxy({
       async () => `haproxy did not start:\n${await haproxy.logTail()}`,
       { timeoutMs: START_MS, intervalMs: 20, shouldAbort: haproxy.hasEnded },
     )
-  } catch (error) {
-    await scratch.close()
-    throw error
-  }
-  return {
-    httpsPort,
-    httpPort,
-    log: () => readFile(join(scratch.path, 'haproxy.log'), 'utf8'),
-    stop: scratch.close,
-  }
+    return {
+      httpsPort,
+      httpPort,
+      log: () => readFile(join(scratch.path, 'haproxy.log'), 'utf8'),
+      stop: scratch.close,
+    }
+  })
 }
 
 /** A recent enough `haproxy` of the path or the usual folders; `undefined` when there is none. */
@@ -83,7 +78,7 @@ export async function findHaproxy(
   const program = findOnPath('haproxy', { PATH: folders.join(delimiter) })
   if (!program) return undefined
   try {
-    const { stdout } = await promisify(execFile)(program, ['-v'], { timeout: CHECK_MS })
+    const { stdout } = await promisify(execFile)(program, ['-v'], { timeout: PROGRAM_CHECK_MS })
     return isNewEnough(stdout) ? program : undefined
   } catch {
     return undefined

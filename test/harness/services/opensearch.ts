@@ -1,5 +1,5 @@
 import { areFree } from '../processes/ports.ts'
-import { openScratch } from '../processes/scratch.ts'
+import { startInScratch } from '../processes/scratch.ts'
 import { findOnPath } from '../tools/find-on-path.ts'
 import { findJava, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
 import { openSearchClassPath, securedClassPath } from './opensearch-class-path.ts'
@@ -10,7 +10,6 @@ import { nodeSecurity, type SecurityOptions } from './security-plugin.ts'
 // The runner always uses HTTP ports of this range, regardless of its settings.
 const FIRST_PORT = 9200
 const LAST_PORT = 9299
-const START_ATTEMPTS = 2
 
 /** The time of a test to start a service: Maven may download it first. */
 export const FIRST_START_MS = 900_000
@@ -63,27 +62,21 @@ export async function startOpenSearch(options: OpenSearchOptions = {}): Promise<
     ? await securedClassPath(maven, java)
     : await openSearchClassPath(openSearchVersion(env), maven, java)
 
-  for (let attempt = 1; ; attempt++) {
+  return await startInScratch('opensearch', async (scratch) => {
     const ports = await findPorts(nodes)
-    const scratch = await openScratch('opensearch')
-    try {
-      const plan = { java, classPath, heapMb, ports, separateProcesses, security }
-      const members = await startCluster(plan, scratch)
-      const origin = security ? 'https://localhost' : 'http://127.0.0.1'
-      const running = members.flatMap(({ ports: own, process: { pid, logFile } }) =>
-        own.map((port) => ({ url: `${origin}:${port}`, pid, logFile })),
-      )
-      return {
-        url: running.map(({ url }) => url).join(','),
-        nodes: running,
-        snapshots: snapshotFolder(scratch),
-        stop: scratch.close,
-      }
-    } catch (error) {
-      await scratch.close()
-      if (attempt === START_ATTEMPTS) throw error // The first attempt can lose a port to another process.
+    const plan = { java, classPath, heapMb, ports, separateProcesses, security }
+    const members = await startCluster(plan, scratch)
+    const origin = security ? 'https://localhost' : 'http://127.0.0.1'
+    const running = members.flatMap(({ ports: own, process: { pid, logFile } }) =>
+      own.map((port) => ({ url: `${origin}:${port}`, pid, logFile })),
+    )
+    return {
+      url: running.map(({ url }) => url).join(','),
+      nodes: running,
+      snapshots: snapshotFolder(scratch),
+      stop: scratch.close,
     }
-  }
+  })
 }
 
 /** Consecutive free ports. The search starts at random, since other processes may search too. */

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { poll } from '../processes/poll.ts'
 import { areFree, findFreePort } from '../processes/ports.ts'
-import { openScratch, type ScratchProcess } from '../processes/scratch.ts'
+import { type ScratchProcess, startInScratch } from '../processes/scratch.ts'
 import { findOnPath } from '../tools/find-on-path.ts'
 
-const START_MS = 10_000
+const START_MS = 60_000
 const PING_TIMEOUT_MS = 1_000
 const MAX_PORT = 65_535
 /** The offset of a node's cluster bus port from its client port. */
@@ -40,38 +40,34 @@ export async function startRedis(options: RedisOptions = {}): Promise<RunningRed
   const { args = [], env = process.env } = options
   const program = findOnPath('redis-server', env)
   if (!program) throw new Error('redis-server is not on the path')
-  const port = options.port ?? (await findFreePort(hasFreeBus))
-  const scratch = await openScratch('redis')
-  const ownArgs = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
-  let redis: ScratchProcess
+  return await startInScratch('redis', async (scratch) => {
+    const port = options.port ?? (await findFreePort(hasFreeBus))
+    const ownArgs = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+    let redis: ScratchProcess
 
-  const start = async () => {
-    redis = await scratch.start('redis-server', program, [...ownArgs, ...args])
-    await poll(
-      () => isServedBy(redis.pid, port),
-      async () => `redis-server did not start on port ${port}:\n${await redis.logTail()}`,
-      { timeoutMs: START_MS, intervalMs: 20, shouldAbort: redis.hasEnded },
-    )
-  }
+    const start = async () => {
+      redis = await scratch.start('redis-server', program, [...ownArgs, ...args])
+      await poll(
+        () => isServedBy(redis.pid, port),
+        async () => `redis-server did not start on port ${port}:\n${await redis.logTail()}`,
+        { timeoutMs: START_MS, intervalMs: 20, shouldAbort: redis.hasEnded },
+      )
+    }
 
-  try {
     await start()
-  } catch (error) {
-    await scratch.close()
-    throw error
-  }
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    port,
-    get pid() {
-      return redis.hasEnded() ? undefined : redis.pid
-    },
-    async restart() {
-      await redis.kill()
-      await start()
-    },
-    stop: scratch.close,
-  }
+    return {
+      url: `redis://127.0.0.1:${port}`,
+      port,
+      get pid() {
+        return redis.hasEnded() ? undefined : redis.pid
+      },
+      async restart() {
+        await redis.kill()
+        await start()
+      },
+      stop: scratch.close,
+    }
+  })
 }
 
 async function hasFreeBus(port: number): Promise<boolean> {

@@ -3,12 +3,11 @@ import { globSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { findOnPath } from './find-on-path.ts'
+import { findOnPath, PROGRAM_CHECK_MS } from './find-on-path.ts'
 
 /** The minimum version for OpenSearch 3. */
 export const MIN_JAVA_MAJOR = 21
 
-const CHECK_MS = 10_000
 const JVM_FOLDERS = [
   '/usr/lib/jvm/*',
   '/usr/java/*',
@@ -47,7 +46,7 @@ export const javaHome = (java: string): string => dirname(dirname(java))
 
 async function javaMajor(java: string): Promise<number> {
   try {
-    const { stderr } = await promisify(execFile)(java, ['-version'], { timeout: CHECK_MS })
+    const { stderr } = await promisify(execFile)(java, ['-version'], { timeout: PROGRAM_CHECK_MS })
     return parseJavaMajor(stderr) ?? 0
   } catch {
     return 0

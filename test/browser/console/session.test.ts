@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
-import { DESKTOP, openPage, reloadPage } from '../../support/http/browser.ts'
+import { DESKTOP, dataLoaded, openPage, reloadPage } from '../../support/http/browser.ts'
 
 let service: ConsoleService
 beforeAll(async () => {
@@ -108,6 +108,7 @@ it('the page loads less than 60 KB from this service alone, without a complaint'
     sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
   })
   await first.goto(link, { waitUntil: 'networkidle' })
+  await dataLoaded(first)
   const bytes = await Promise.all(sizes)
   expect(bytes.length).toBeGreaterThan(10)
   expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000)

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { readAhead } from '../../../src/lib/read-ahead.ts'
 import { collect } from '../../support/orders/collect.ts'
@@ -35,7 +36,10 @@ describe('readAhead', () => {
     const { values } = numbers(2, new Error('disk full'))
     const consumed: number[] = []
     const consume = async () => {
-      for await (const value of readAhead(values)) consumed.push(value)
+      for await (const value of readAhead(values)) {
+        consumed.push(value)
+        await setImmediate() // Meanwhile the value ahead fails, and nothing awaits it.
+      }
     }
     await expect(consume()).rejects.toThrow('disk full')
     expect(consumed).toEqual([1, 2])

@@ -43,6 +43,7 @@ export async function backfill(
     totals.removed += removed
     if (copied + remaining + removed === 0) {
       scanned = 0
+      await versions.refresh(to)
       // An earlier attempt may have left a damaged copy.
       await verifyChecksums({ ...options, index: to, nextStep: COPY_AGAIN_HINT, onPage })
       return totals

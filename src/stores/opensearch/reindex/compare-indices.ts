@@ -19,7 +19,7 @@ export interface Difference {
   missing: ScannedDocument[]
   /** Documents of `to` that `from` lacks. */
   extra: ScannedDocument[]
-  /** Documents of both indices in this range. */
+  /** The number of documents of `from` in this range. */
   scanned: number
 }
 
@@ -44,7 +44,13 @@ export async function* compareIndices(options: CompareOptions): AsyncGenerator<D
       const [inFrom, inTo] = await Promise.all([sides[0].current(), sides[1].current()])
       const last = earlier(inFrom.at(-1), inTo.at(-1))
       if (last === undefined) return
-      yield compare(sides[0].takeUntil(last), sides[1].takeUntil(last))
+      const range = [sides[0].takeUntil(last), sides[1].takeUntil(last)] as const
+      if (range.every(({ length }) => length === 0)) {
+        throw new Error(
+          `OpenSearch did not return ${last._id} in the order of account and order id`,
+        )
+      }
+      yield compare(...range)
     }
   } finally {
     await Promise.all(scans.map((pages) => pages.return(undefined)))
@@ -75,7 +81,7 @@ function compare(inFrom: ScannedDocument[], inTo: ScannedDocument[]): Difference
   return {
     missing: inFrom.filter(({ _id, writtenKey }) => (versions.get(_id) ?? -1) < writtenKey),
     extra: inTo.filter(({ _id }) => !ids.has(_id)),
-    scanned: inFrom.length + inTo.length,
+    scanned: inFrom.length,
   }
 }
 

@@ -1,4 +1,3 @@
-import { readAhead } from '../../../lib/read-ahead.ts'
 import { describeDamaged, REPAIR_HINT } from '../check/damaged-documents.ts'
 import { documentBatches } from '../client/document-batches.ts'
 import { readSourceBytes } from '../client/documents.ts'
@@ -6,7 +5,7 @@ import { newestWriteTimestamp } from '../client/scan.ts'
 import { parseStoredDocument, serializeDocument } from '../order-document.ts'
 import { renderTombstone } from '../tombstone.ts'
 import { externalVersion } from '../write/optimistic-concurrency.ts'
-import { type CompareOptions, compareIndices, type ScannedDocument } from './compare-indices.ts'
+import { type CompareOptions, compareIndices } from './compare-indices.ts'
 import {
   documentAddress,
   readWrittenKeys,
@@ -19,7 +18,7 @@ import {
 export interface CopyOptions extends CompareOptions {
   /** The alias of `to` for copies only. After its removal OpenSearch rejects a late copy. */
   alias: string
-  /** Called after each range of documents, with their number in both indices. */
+  /** Called after each range, with the number of its documents in `from`. */
   onPage(documents: number): void
 }
 
@@ -40,11 +39,11 @@ export async function copyDifferences(options: CopyOptions): Promise<PassResult>
   const result = { copied: 0, remaining: 0, removed: 0 }
   const newest = await retry(options, () => newestWriteTimestamp({ ...options, index: from }))
   for await (const { missing, extra, scanned } of compareIndices(options)) {
-    for await (const copies of readAhead(readCopies(options, missing))) {
-      const changed = await retry(options, () => sendItems(options, options.alias, copies.items))
+    for (const batch of documentBatches(missing, ({ checksumHeader }) => checksumHeader)) {
+      const changed = await retry(options, () => copyBatch(options, batch))
       result.copied += changed
-      if (changed < copies.documents.length)
-        result.remaining += await retry(options, () => countMissing(options, copies.documents))
+      if (changed < batch.length)
+        result.remaining += await retry(options, () => countMissing(options, batch))
       signal?.throwIfAborted()
     }
     result.removed += await removeExtras(options, extra, newest)
@@ -54,24 +53,15 @@ export async function copyDifferences(options: CopyOptions): Promise<PassResult>
   return result
 }
 
-/** Documents, and the bulk items that copy those of them that still exist. */
-interface Copies {
-  documents: readonly VersionedDocument[]
-  items: string[]
-}
-
-async function* readCopies(
+/**
+ * Reads the orders right before it writes them, also in a retry. So a command that was suspended
+ * holds few orders which another one, after a rollback, has erased.
+ */
+async function copyBatch(
   options: CopyOptions,
-  missing: readonly ScannedDocument[],
-): AsyncGenerator<Copies> {
-  for (const documents of documentBatches(missing, ({ checksumHeader }) => checksumHeader))
-    yield { documents, items: await retry(options, () => readItems(options, documents)) }
-}
-
-async function readItems(
-  { client, deadlineMs, from }: CopyOptions,
   documents: readonly VersionedDocument[],
-): Promise<string[]> {
+): Promise<number> {
+  const { client, deadlineMs, from } = options
   const docs = documents.map(documentAddress)
   const sources = await readSourceBytes(client, deadlineMs, { index: from, docs })
   const damaged: string[] = []
@@ -86,10 +76,12 @@ async function readItems(
     const action = { index: { ...address, ...externalVersion(document.writtenKey) } }
     return [`${JSON.stringify(action)}\n${serializeDocument(document)}\n`]
   })
-  if (damaged.length === 0) return items
-  throw new Error(
-    `${describeDamaged(from, damaged)}. ${REPAIR_HINT}. Then "index reindex" continues; "--rollback" removes the copy`,
-  )
+  if (damaged.length > 0) {
+    throw new Error(
+      `${describeDamaged(from, damaged)}. ${REPAIR_HINT}. Then "index reindex" continues; "--rollback" removes the copy`,
+    )
+  }
+  return sendItems(options, options.alias, items)
 }
 
 /** The number of documents that `to` lacks or has in an older version, without those removed from `from`. */

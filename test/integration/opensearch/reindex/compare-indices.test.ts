@@ -6,7 +6,7 @@ import { useTwoIndices } from './two-indices.ts'
 
 const indices = useTwoIndices()
 
-/** The ids of all differences, and the number of compared documents. */
+/** The ids of all differences, and the number of documents of `from`. */
 async function compare() {
   const differences = await collect(compareIndices(indices.options))
   const ids = (kind: 'missing' | 'extra') =>
@@ -23,7 +23,7 @@ describe('a comparison of two indices', () => {
     ]
     await indices.store('from', documents)
     await indices.store('to', documents)
-    expect(await compare()).toEqual({ missing: [], extra: [], scanned: 4 })
+    expect(await compare()).toEqual({ missing: [], extra: [], scanned: 2 })
   })
 
   it('empty indices have no difference', async () => {
@@ -43,7 +43,7 @@ describe('a comparison of two indices', () => {
     const { missing, extra, scanned } = await compare()
     const [found, others] = name === 'from' ? [missing, extra] : [extra, missing]
     expect(new Set(found)).toEqual(new Set(documents.map(({ order }) => `a:${order}`)))
-    expect({ others, scanned }).toEqual({ others: [], scanned: 1_100 })
+    expect({ others, scanned }).toEqual({ others: [], scanned: name === 'from' ? 1_100 : 0 })
   })
 
   it('merges pages that end at different documents', async () => {
@@ -69,7 +69,7 @@ describe('a comparison of two indices', () => {
     }))
     await indices.store('from', documents)
     await indices.store('to', documents.slice(0, 2))
-    expect(await compare()).toEqual({ missing: ['acc_z:ord_z'], extra: [], scanned: 5 })
+    expect(await compare()).toEqual({ missing: ['acc_z:ord_z'], extra: [], scanned: 3 })
   })
 
   it('compares documents with equal sort keys by their ids', async () => {

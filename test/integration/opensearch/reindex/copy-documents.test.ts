@@ -7,6 +7,13 @@ const copy = () => copyDifferences({ ...indices.options, onPage() {} })
 const document = (order: string, writtenKey: number) => ({ account: 'a', order, writtenKey })
 
 describe('a pass of the backfill', () => {
+  it('reads no document of equal indices by id', async () => {
+    await indices.store('from', [document('one', 1), document('two', 2)])
+    await indices.store('to', [document('one', 1), document('two', 2)])
+    expect(await copy()).toEqual({ copied: 0, remaining: 0, removed: 0 })
+    expect([await indices.gets('from'), await indices.gets('to')]).toEqual([0, 0])
+  })
+
   it('removes a document that the live index lacks', async () => {
     await indices.store('from', [document('newest', 9)])
     await indices.store('to', [document('extra', 3), document('newest', 9)])

@@ -82,6 +82,15 @@ export function useTwoIndices() {
       expect(result.errors).toBe(false)
     },
 
+    /** How many documents were read by id. */
+    async gets(name: Name): Promise<number> {
+      const { _all } = await opensearch<{ _all: { primaries: { get: { total: number } } } }>(
+        'GET',
+        `${prefix}${name}/_stats/get`,
+      )
+      return _all.primaries.get.total
+    },
+
     /** The sorted ids of the documents of an index that have an order id. */
     async ids(name: Name): Promise<string[]> {
       await opensearch('POST', `${prefix}${name}/_refresh`)

@@ -8,7 +8,7 @@ export interface DiskMap<V> {
   size(): number
   /** In the order in which the keys were added. Entries must not change meanwhile. */
   values(): Iterable<V>
-  /** Removes the file, which has no name: a killed process leaves none. */
+  /** Ends the map. Its file has no name, so it disappears also when the process is killed. */
   close(): void
 }
 
@@ -19,9 +19,10 @@ const MEMORY_KIB = 64 * 1024
  * SQLite: `SQLITE_TMPDIR`, else `TMPDIR`.
  */
 export function createDiskMap<V>(memoryKib = MEMORY_KIB): DiskMap<V> {
-  // Without a path SQLite uses a file that is removed on close.
+  // Without a path SQLite uses a file that disappears on close.
   const db = new DatabaseSync('')
-  db.exec(`PRAGMA journal_mode = OFF; PRAGMA cache_size = -${memoryKib};
+  // One transaction: a commit costs as much as there are changed pages in memory.
+  db.exec(`PRAGMA cache_size = -${memoryKib}; BEGIN;
     CREATE TABLE entries (position INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL)`)
   const select = db.prepare('SELECT value FROM entries WHERE key = ?')
   const upsert = db.prepare(`INSERT INTO entries (key, value) VALUES (?, ?)
@@ -32,11 +33,11 @@ export function createDiskMap<V>(memoryKib = MEMORY_KIB): DiskMap<V> {
 
   return {
     get(key) {
-      const row = explained(() => select.get(key))
+      const row = withDiskHint(() => select.get(key))
       return row && parse(row)
     },
-    set: (key, value) => void explained(() => upsert.run(key, JSON.stringify(value))),
-    size: () => Number(explained(() => count.get())?.['count']),
+    set: (key, value) => void withDiskHint(() => upsert.run(key, JSON.stringify(value))),
+    size: () => Number(withDiskHint(() => count.get())?.['count']),
     *values() {
       for (const row of all.iterate()) yield parse(row)
     },
@@ -44,12 +45,12 @@ export function createDiskMap<V>(memoryKib = MEMORY_KIB): DiskMap<V> {
   }
 }
 
-function explained<T>(work: () => T): T {
+function withDiskHint<T>(work: () => T): T {
   try {
     return work()
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    const message = `cannot use a temporary file: ${reason}. Set TMPDIR to a folder on a disk with more space`
+    if (!(cause instanceof Error && Object(cause).code === 'ERR_SQLITE_ERROR')) throw cause
+    const message = `cannot use a temporary file: ${cause.message}. Set TMPDIR to a folder on a disk with more space`
     throw new Error(message, { cause })
   }
 }

@@ -64,12 +64,12 @@ describe('a map beyond its memory', () => {
     return `${stdout}${stderr}`
   }
 
-  it('keeps its entries in a temporary file that has no name', () => {
+  it('holds more entries than its memory, and leaves no file', () => {
     expect(fill('unlimited')).toBe('0xx 1999xx 2000\n')
     expect(readdirSync(folder.folder)).toEqual([])
   })
 
-  it('says how to get more space when the file cannot grow', () => {
+  it('writes a temporary file, and says how to get more space when it cannot grow', () => {
     expect(fill(1_000)).toMatch(
       /^cannot use a temporary file: .+\. Set TMPDIR to a folder on a disk with more space\n$/,
     )

@@ -91,14 +91,16 @@ export function decideBulk(
   const completed: OrderVersionRecord[] = []
   const decisions = changes.map((change): Decision => {
     const { orderId } = change
-    const result = decided.get(orderId)
+    const unrecorded = events.get(orderId) ?? []
+    const result =
+      decided.get(orderId) ?? (isOlderThanAnnounced(change, unrecorded) ? 'older' : undefined)
     if (result !== undefined) return { orderId, result }
     const record = records.get(orderId)
     const documents = storedOf.get(orderId) ?? []
     const writes = decide(change, record, documents, mode, policy)
     const byDocuments = checkDocuments(change, record, documents, writes, policy)
     if (byDocuments !== undefined) return { orderId, result: byDocuments }
-    const before = announcedOrder(change, record, events.get(orderId) ?? [])
+    const before = announcedOrder(change, record, unrecorded)
     const announced = isSilent
       ? null
       : completeFromViews(before, documents.filter(isReadable), subscribers)
@@ -116,6 +118,17 @@ export function decideBulk(
       decisions.map(({ orderId, result }) => [orderId, mergeResult(earlier.get(orderId), result)]),
     ),
   }
+}
+
+/**
+ * A writer that died before the version record may have announced a newer version: its documents
+ * are stored. An older one would revert what receivers already know.
+ */
+function isOlderThanAnnounced(
+  { version }: Pick<Change, 'version'>,
+  unrecorded: readonly EventRecord[],
+): boolean {
+  return unrecorded.some((record) => record.version > version)
 }
 
 const NO_WRITES: BulkWrites = { views: [], removals: [], eventRecords: [], versionRecords: [] }

@@ -281,6 +281,15 @@ describe('a crash', () => {
     expect(changes().at(-1)).toMatchObject({ status: ['AWAITING_PAYMENT', 'REFUNDED'] })
   })
 
+  it('an older version does not revert the announced one', async () => {
+    await live(1, AWAITING)
+    await crashAfter(2, 3, PAID)
+    expect(await live(2, { deleted: true })).toBe('older')
+    expect(index.order('acc_1', 'ord_1')).toMatchObject({ status: 'PAID' })
+    expect(await live(3, PAID)).toBe('unchanged')
+    expect(announced().slice(2)).toEqual(['3 order.paid acc_1'])
+  })
+
   it('a backfill after a crash continues the sequence and announces nothing', async () => {
     await live(1, AWAITING)
     await crashAfter(2, 2, PAID)

@@ -48,6 +48,7 @@ export function checkAtRest(
 ): void {
   const sorted = records.toSorted((one, other) => firstSequence(one) - firstSequence(other))
   checkSequences(walk, orderId, sorted)
+  checkVersions(walk, orderId, sorted)
   checkChain(walk, orderId, sorted)
   checkLastState(walk, orderId, sorted, versionRecord)
   for (const accountId of walk.steadyAccounts) checkAccount(walk, orderId, sorted, accountId)
@@ -62,6 +63,18 @@ function checkSequences(
   const sequences = records.flatMap(({ events }) => events.map(({ sequence }) => sequence))
   if (sequences.every((sequence, at) => sequence === at + 1)) return
   violations.add(1, orderId, `the sequences are ${sequences.join(', ')}`)
+}
+
+/** Invariant 1: no version is announced after a newer one. */
+function checkVersions(
+  { violations }: RecordedWalk,
+  orderId: string,
+  records: readonly SeenRecord[],
+): void {
+  for (const [at, { version }] of records.entries()) {
+    const last = records[at - 1]?.version ?? 0
+    if (version < last) violations.add(1, orderId, `v${version} is announced after v${last}`)
+  }
 }
 
 /** Invariant 1: a record starts where the last one ended. */

@@ -73,7 +73,7 @@ describe('the image', () => {
   it('the image starts Node without a shell, so that signals reach it and a command replaces serve', () => {
     expect(JSON.parse(last('ENTRYPOINT'))).toEqual([
       'node',
-      '--max-semi-space-size=8',
+      '--max-semi-space-size=2',
       'dist/main.js',
     ])
     expect(JSON.parse(last('CMD'))).toEqual(['serve'])

@@ -92,8 +92,8 @@ export function decideBulk(
   const decisions = changes.map((change): Decision => {
     const { orderId } = change
     const unrecorded = events.get(orderId) ?? []
-    const result =
-      decided.get(orderId) ?? (isOlderThanAnnounced(change, unrecorded) ? 'older' : undefined)
+    const isOutdated = policy !== 'repair' && isOlderThanAnnounced(change, unrecorded)
+    const result = decided.get(orderId) ?? (isOutdated ? 'older' : undefined)
     if (result !== undefined) return { orderId, result }
     const record = records.get(orderId)
     const documents = storedOf.get(orderId) ?? []
@@ -121,8 +121,9 @@ export function decideBulk(
 }
 
 /**
- * A writer that died before the version record may have announced a newer version: its documents
- * are stored. An older one would revert what receivers already know.
+ * A writer that died before the version record may have announced a newer version, after it stored
+ * the documents. An older one would revert what receivers already know. After a restore without
+ * these documents, a repair writes it nevertheless.
  */
 function isOlderThanAnnounced(
   { version }: Pick<Change, 'version'>,

@@ -290,6 +290,14 @@ describe('a crash', () => {
     expect(announced().slice(2)).toEqual(['3 order.paid acc_1'])
   })
 
+  it('a repair writes an older version, since a restore may have lost the announced one', async () => {
+    await live(1, AWAITING)
+    await crashAfter(2, 3, PAID)
+    index.put('acc_1', 'ord_1', undefined)
+    expect(await repair(2)).toBe('written')
+    expect(index.keys()).toEqual(['acc_1:ord_1'])
+  })
+
   it('a backfill after a crash continues the sequence and announces nothing', async () => {
     await live(1, AWAITING)
     await crashAfter(2, 2, PAID)

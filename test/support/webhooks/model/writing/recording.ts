@@ -46,9 +46,13 @@ export function createRecording(options: RecordingOptions): Recording {
   let writeCount = 0
   let pending: Change[] = []
 
-  function pickPolicy(): EqualVersionPolicy {
+  /** A repair is of the platform's current orders; an older version would revert announced ones. */
+  const isCurrent = ({ orderId, version }: Change) => version === history.latest(orderId).version
+
+  function pickPolicy(bulk: readonly Change[]): EqualVersionPolicy {
     if (random.chance(0.8)) return 'drop'
-    return options.hasSilentWrites && random.chance(0.5) ? 'reproject' : 'repair'
+    if (options.hasSilentWrites && random.chance(0.5)) return 'reproject'
+    return bulk.every(isCurrent) ? 'repair' : 'drop'
   }
 
   function pickMode(): WriteMode {
@@ -100,7 +104,7 @@ export function createRecording(options: RecordingOptions): Recording {
     async write() {
       const bulk = pick(random.between(1, MAX_BULK))
       if (bulk.length > 0)
-        await write(bulk, { mode: pickMode(), policy: pickPolicy(), crashChance })
+        await write(bulk, { mode: pickMode(), policy: pickPolicy(bulk), crashChance })
     },
     async replaceWriter() {
       trace.note([], 'another writer takes over')

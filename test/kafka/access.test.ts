@@ -9,10 +9,10 @@ import {
   type ResourceTypeValue,
 } from '@platformatic/kafka'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { makeCertificate } from '../harness/services/certificate.ts'
 import { addScramUser, type RunningKafka, startKafka } from '../harness/services/kafka.ts'
 import { runCommand } from '../support/cli/command.ts'
 import { watchInProcess } from '../support/cli/watch-process.ts'
-import { makeCertificate } from '../support/http/certificate.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
 import { type KafkaFeed, openKafkaFeed } from '../support/stores/kafka-feed.ts'

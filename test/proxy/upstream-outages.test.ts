@@ -3,7 +3,8 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { findFreePort } from '../harness/processes/ports.ts'
-import { type ProxyUnderTest, startProxy, type Upstream } from '../support/http/proxy.ts'
+import type { Upstream } from '../harness/services/haproxy.ts'
+import { type ProxyUnderTest, startProxy } from '../support/http/proxy.ts'
 import { emptyResponse } from './empty-response.ts'
 
 let edge: ProxyUnderTest

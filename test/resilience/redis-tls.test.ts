@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Certificate, makeCertificate } from '../harness/services/certificate.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
-import { type Certificate, makeCertificate } from '../support/http/certificate.ts'
 import { startTlsProxy } from '../support/http/tls-proxy.ts'
 import {
   countLocalDecisions,

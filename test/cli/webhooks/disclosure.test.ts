@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { makeCertificate } from '../../support/http/certificate.ts'
+import { makeCertificate } from '../../harness/services/certificate.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../../support/http/otlp-receiver.ts'
 import { BUYER, BUYER_DOCUMENT, orderWithBuyerData } from '../../support/webhooks/buyer-data.ts'
 import {

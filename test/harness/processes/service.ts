@@ -36,6 +36,7 @@ interface ServiceOptions extends ProgramOptions {
 /** A command that runs in a separate process until it is stopped. */
 export interface RunningService extends AsyncDisposable {
   readonly pid: number
+  readonly operationsPort: number
   /** What each of `awaited` captured in the log. */
   readonly captured: readonly string[]
   /** For other commands on the same stores. */
@@ -113,6 +114,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   starting.move()
   return {
     pid: service.pid,
+    operationsPort: Number(new URL(operations).port),
     captured,
     settingsFile,
     logFile: service.logFile,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -7,6 +7,7 @@ import { poll } from '../processes/poll.ts'
 import { findFreePort } from '../processes/ports.ts'
 import { startInScratch } from '../processes/scratch.ts'
 import { findOnPath, PROGRAM_CHECK_MS } from '../tools/find-on-path.ts'
+import { makeCertificate } from './certificate.ts'
 
 /** The minimum version for the edge's configuration; Debian 12 provides it. */
 export const MIN_HAPROXY = { major: 2, minor: 6 }
@@ -16,9 +17,17 @@ const START_MS = 60_000
 // Debian installs HAProxy in a folder that is only on root's path.
 const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin']
 
+/** A process of the API on the loopback address. */
+export interface Upstream {
+  port: number
+  operationsPort: number
+}
+
 export interface HaproxyOptions {
-  /** The variables documented at the top of `docker/edge/haproxy.cfg`, except the ports. */
-  settings: Record<string, string>
+  /** What the edge forwards to: they run already or start later. */
+  processes: readonly Upstream[]
+  /** Variables documented at the top of `docker/edge/haproxy.cfg`. */
+  settings?: Record<string, string>
   /** The environment whose path is searched. */
   env?: NodeJS.ProcessEnv
 }
@@ -27,6 +36,8 @@ export interface HaproxyOptions {
 export interface RunningHaproxy {
   readonly httpsPort: number
   readonly httpPort: number
+  /** PEM of the authority that signed its certificate, for `localhost` and `127.0.0.1`. */
+  readonly ca: string
   /** The complete log. */
   log(): Promise<string>
   stop(): Promise<void>
@@ -38,7 +49,8 @@ export interface RunningHaproxy {
  * @throws Error when no HAProxy is installed or its version is too old
  */
 export async function startHaproxy({
-  settings,
+  processes,
+  settings = {},
   env = process.env,
 }: HaproxyOptions): Promise<RunningHaproxy> {
   const program = await findHaproxy(env)
@@ -46,9 +58,15 @@ export async function startHaproxy({
   return await startInScratch('haproxy', async (scratch) => {
     const httpsPort = await findFreePort(() => true)
     const httpPort = await findFreePort((port) => port !== httpsPort)
+    const { cert, key, ca } = await makeCertificate()
+    const certificate = join(scratch.path, 'edge.pem')
+    await writeFile(certificate, `${cert}\n${key}`, { mode: 0o600 })
     const variables = {
+      EDGE_CERTIFICATE: certificate,
+      EDGE_MAX_CONNECTIONS: '1000',
       EDGE_HTTPS_BIND: `127.0.0.1:${httpsPort}`,
       EDGE_HTTP_BIND: `127.0.0.1:${httpPort}`,
+      ...Object.fromEntries(processes.flatMap(settingsOf)),
       ...settings,
     }
     const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
@@ -63,10 +81,18 @@ export async function startHaproxy({
     return {
       httpsPort,
       httpPort,
+      ca,
       log: () => readFile(join(scratch.path, 'haproxy.log'), 'utf8'),
       stop: scratch.close,
     }
   })
+}
+
+function settingsOf({ port, operationsPort }: Upstream, at: number): [string, string][] {
+  return [
+    [`EDGE_API_${at + 1}`, `127.0.0.1:${port}`],
+    [`EDGE_API_${at + 1}_OPERATIONS_PORT`, `${operationsPort}`],
+  ]
 }
 
 /** A recent enough `haproxy` of the path or the usual folders; `undefined` when there is none. */

@@ -1,20 +1,10 @@
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { Agent, request } from 'node:https'
 import { connect as connectTcp } from 'node:net'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
-import { startHaproxy } from '../../harness/services/haproxy.ts'
-import { temporaryFolder } from '../stores/backend.ts'
-import { makeCertificate } from './certificate.ts'
-
-/** A process that the proxy forwards to. */
-export interface Upstream {
-  port: number
-  operationsPort: number
-}
+import { startHaproxy, type Upstream } from '../../harness/services/haproxy.ts'
 
 export interface ProxyCall {
   method?: string
@@ -31,18 +21,7 @@ export async function startProxy(
   processes: readonly Upstream[],
   settings: Record<string, string> = {},
 ) {
-  const { folder, remove } = temporaryFolder()
-  const { cert, key, ca } = await makeCertificate()
-  const file = join(folder, 'edge.pem')
-  await writeFile(file, `${cert}\n${key}`)
-  const { httpsPort, httpPort, log, stop } = await startHaproxy({
-    settings: {
-      EDGE_CERTIFICATE: file,
-      EDGE_MAX_CONNECTIONS: '1000',
-      ...Object.fromEntries(processes.flatMap(settingsOf)),
-      ...settings,
-    },
-  })
+  const { httpsPort, httpPort, ca, log, stop } = await startHaproxy({ processes, settings })
   // The name in the certificate differs from the one in `Host`.
   const trusted = { host: '127.0.0.1', port: httpsPort, ca, servername: 'localhost' }
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
@@ -83,16 +62,8 @@ export async function startProxy(
     async stop() {
       agent.destroy()
       await stop()
-      remove()
     },
   }
 }
 
 export type ProxyUnderTest = Awaited<ReturnType<typeof startProxy>>
-
-function settingsOf({ port, operationsPort }: Upstream, index: number): [string, string][] {
-  return [
-    [`EDGE_API_${index + 1}`, `127.0.0.1:${port}`],
-    [`EDGE_API_${index + 1}_OPERATIONS_PORT`, `${operationsPort}`],
-  ]
-}

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { createServer } from 'node:tls'
-import type { Certificate } from './certificate.ts'
+import type { Certificate } from '../../harness/services/certificate.ts'
 
 /** Terminates TLS for a port of the loopback address. */
 export async function startTlsProxy(

@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { vi } from 'vitest'
+import { makeCertificate } from '../../harness/services/certificate.ts'
 import { startOpenSearch } from '../../harness/services/opensearch.ts'
 import { startRedis } from '../../harness/services/redis.ts'
 import {
@@ -11,7 +12,6 @@ import {
   PASSWORD,
   type Role,
 } from '../../harness/services/security-plugin.ts'
-import { makeCertificate } from '../http/certificate.ts'
 import { createBackend } from '../stores/backend.ts'
 import { PREFIX } from './documented-role.ts'
 

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createHttpPool } from '../../../scripts/bench/measuring/http-pool.ts'
-import { makeCertificate } from '../../support/http/certificate.ts'
+import { makeCertificate } from '../../harness/services/certificate.ts'
 
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n'
 const FIXED = `${HEAD}Content-Length: 5\r\n\r\nhello`

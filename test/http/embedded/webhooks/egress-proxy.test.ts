@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type Certificate, makeCertificate } from '../../../support/http/certificate.ts'
+import { type Certificate, makeCertificate } from '../../../harness/services/certificate.ts'
 import { reply, response } from '../../../support/webhooks/receiver.ts'
 import { openReceiver, openSender } from '../../../support/webhooks/sender.ts'
 

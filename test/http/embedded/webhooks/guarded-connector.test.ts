@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { makeCertificate } from '../../../support/http/certificate.ts'
+import { makeCertificate } from '../../../harness/services/certificate.ts'
 import { type Receiver, reply, response } from '../../../support/webhooks/receiver.ts'
 import { openReceiver, openSender } from '../../../support/webhooks/sender.ts'
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeCertificate } from '../../../harness/services/certificate.ts'
 import { runCommand } from '../../../support/cli/command.ts'
-import { makeCertificate } from '../../../support/http/certificate.ts'
 import { startTlsProxy } from '../../../support/http/tls-proxy.ts'
 import { type Backend, createBackend } from '../../../support/stores/backend.ts'
 

@@ -1,14 +1,25 @@
-import type { RunningService } from '../../../test/harness/processes/service.ts'
-import type { Part } from '../context.ts'
+import type { RunningApi, RunningService } from '../../../test/harness/processes/service.ts'
+import { findHaproxy } from '../../../test/harness/services/haproxy.ts'
+import type { BenchContext, Part } from '../context.ts'
 import { treeMicros } from '../measuring/cpu.ts'
+import { createLoadClient } from '../measuring/load.ts'
 import { pinApart } from '../measuring/pin.ts'
 import { race } from '../measuring/race.ts'
 import { accountsOf } from '../orders/cases.ts'
-import { accessTo, openReplicas, openService, pageScenarios } from '../orders/pages.ts'
+import { throughEdge } from '../orders/edge.ts'
+import {
+  accessTo,
+  openReplicas,
+  openService,
+  type PageSource,
+  pageScenarios,
+} from '../orders/pages.ts'
 import { fillServiceIndex } from '../orders/stores.ts'
-import { formatRatio } from '../report.ts'
+import { formatRatio, type Section } from '../report.ts'
 
 const [ONE, TWO] = ['workers 1', 'workers 2']
+/** One worker with as many requests in flight as each of two has. */
+const HALF_LOAD = 'half load'
 const REPLICAS = [2, 4]
 const CASES = ['small created 20', 'large created 20', 'large created 100']
 /** Linux counts in hundredths of a second, and the two readings are not simultaneous. */
@@ -16,12 +27,16 @@ const TOLERANCE = 0.05
 const COST = { figure: 'processMicros', isCost: true } as const
 const RATIOS = [
   { ...COST, name: 'µs 2÷1 workers', of: TWO, per: ONE },
+  { ...COST, name: 'µs half÷full load of a worker', of: HALF_LOAD, per: ONE },
   ...REPLICAS.map((count) => {
     return { ...COST, name: `µs ${count}÷1 replicas`, of: `replicas ${count}`, per: ONE }
   }),
 ]
-const LEGEND = `workers: of one service; replicas: services with one worker, which take turns, as behind a load balancer
+const LEGEND = `workers: of one service; half load: one worker at half of the connections
+replicas: services with one worker, which take turns, as behind a load balancer
 process µs: CPU time of a request in all processes, with the primary of workers`
+const EDGE_LEGEND = `edge: one worker, or the replicas, behind the HAProxy of docker/edge, over TLS
+process µs: without HAProxy, which shares the processors of OpenSearch and the load`
 
 /** The same requests to one worker, to two, and to several services, on the same stores. */
 export const workersPart: Part = {
@@ -35,7 +50,11 @@ export const workersPart: Part = {
       const settings = { ...context.settings, WORKERS: count }
       return openService(context, { name, settings, access }, scope)
     }
-    const sources = [await open(ONE, '1'), await open(TWO, '2')]
+    const one = await open(ONE, '1')
+    const sources = [one, await open(TWO, '2')]
+    const connections = Math.ceil(context.options.connections / 2)
+    const halfClient = createLoadClient({ origins: [one.server.origin] }, connections)
+    const halfLoad = { ...one, name: HALF_LOAD, client: scope.use(halfClient) }
     const replicas = []
     for (const count of REPLICAS) {
       const plan = { name: `replicas ${count}`, settings: context.settings, access, count }
@@ -46,7 +65,7 @@ export const workersPart: Part = {
       servers.map(({ pid }) => pid),
       scope,
     )
-    const scenarios = await pageScenarios(context, cases, [...sources, ...replicas])
+    const scenarios = await pageScenarios(context, cases, [...sources, halfLoad, ...replicas])
     const readAll = () => Promise.all(sources.map(({ server }) => readCpu(server)))
     const before = await readAll()
     const results = await race(scenarios, context)
@@ -64,8 +83,35 @@ export const workersPart: Part = {
       ratios: RATIOS,
       notes,
     }
-    return { sections: [section], failures: misreported(shares) }
+    // Only now, because its checks of readiness take the time of the services.
+    const behindEdge = await measureEdge(
+      context,
+      cases,
+      [{ ...one, servers: [one.server] }, ...replicas],
+      scope,
+    )
+    return { sections: [section, behindEdge], failures: misreported(shares) }
   },
+}
+
+/** The throughput of several services behind the edge, without a ratio: it depends on the processors. */
+async function measureEdge(
+  context: BenchContext,
+  cases: BenchContext['cases'],
+  sources: readonly (PageSource & { servers: readonly RunningApi[] })[],
+  scope: AsyncDisposableStack,
+): Promise<Section> {
+  const title = 'Behind the edge'
+  if ((await findHaproxy(context.env)) === undefined) {
+    return { title, results: [], notes: ['not measured: no HAProxy on the path, or too old'] }
+  }
+  const edges = []
+  for (const source of sources) {
+    const name = `edge ${source.servers.length}`
+    edges.push(await throughEdge(context, { ...source, name }, source.servers, scope))
+  }
+  const results = await race(await pageScenarios(context, cases, edges), context)
+  return { title, results, base: 'edge 1', notes: [EDGE_LEGEND] }
 }
 
 /** Metrics that miss CPU time, which voids the figures; `shares` of that by the kernel. */

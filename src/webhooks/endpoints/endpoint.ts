@@ -54,7 +54,7 @@ export interface EndpointCounts {
 
 /** Endpoints that changed, and the token for the next call. */
 export interface EndpointChanges {
-  /** Including deleted ones. */
+  /** Including deleted ones. Of two versions of an endpoint, the last one is the newer. */
   endpoints: readonly Endpoint[]
   token: string
 }

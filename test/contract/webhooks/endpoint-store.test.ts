@@ -17,6 +17,9 @@ const everything = endpoint({
   noticesSent: 2,
 })
 
+/** So many that a write follows the checkpoint of a read in some of them. */
+const READS_BESIDE_WRITERS = 20
+
 const ids = (endpoints: readonly Endpoint[]) => endpoints.map(({ id }) => id)
 
 describe.each(webhookStores)('the endpoint store on %s', (_name, open) => {
@@ -142,6 +145,31 @@ describe.each(webhookStores)('the endpoint store on %s', (_name, open) => {
     await stores.endpoints.purgeDeleted(3_000)
     await stores.endpoints.insert(endpoint({ id: 'we_2' }))
     expect(ids((await stores.endpoints.changes(token)).endpoints)).toEqual(['we_2'])
+  })
+
+  it.each([
+    ['all endpoints', false],
+    ['the endpoints since a token', true],
+  ])('returns %s while other processes rewrite them', async (_what, isSince) => {
+    const [other, another] = [await stores.openAgain(), await stores.openAgain()]
+    const { token } = await stores.endpoints.changes(null)
+    const names = ['we_1', 'we_2', 'we_3', 'we_4']
+    for (const id of names) await stores.endpoints.insert(endpoint({ id }))
+    const reading = new AbortController()
+    const rewriting = names.flatMap((id) =>
+      [other, another].map(async ({ endpoints }) => {
+        const increment = (one: Endpoint) => ({ ...one, noticesSent: one.noticesSent + 1 })
+        while (!reading.signal.aborted) await endpoints.update(id, increment)
+      }),
+    )
+    const missed: string[] = []
+    for (let read = 0; read < READS_BESIDE_WRITERS; read++) {
+      const { endpoints } = await stores.endpoints.changes(isSince ? token : null)
+      missed.push(...names.filter((name) => !ids(endpoints).includes(name)))
+    }
+    reading.abort()
+    await Promise.all(rewriting)
+    expect(missed).toEqual([])
   })
 
   it('leads a directory that reads changes beside writers to the same endpoints', async () => {

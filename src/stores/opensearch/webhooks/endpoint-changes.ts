@@ -9,6 +9,7 @@ import {
 
 /** Documents that changed, and the token for the next call. */
 export interface DocumentChanges {
+  /** By ascending sequence number: a document that changes during the read may appear twice. */
   documents: readonly FoundDocument[]
   token: string
 }
@@ -23,7 +24,9 @@ const NONE = -1
  *
  * A token is the index and its global checkpoint: every operation up to it is on all in-sync copies,
  * so none is lost or arrives later. The greatest sequence number that a search finds would not do:
- * operations become searchable out of order, so a smaller number can appear later.
+ * operations become searchable out of order, so a smaller number can appear later. Changes after
+ * the checkpoint are returned too, and again by the next call. With a node, OpenSearch may lose such
+ * a change, but only one that it never acknowledged.
  * @throws Unavailable
  */
 export async function readChanges(
@@ -35,8 +38,8 @@ export async function readChanges(
   if (token === next) return { documents: [], token }
   const since = parseToken(token, uuid, checkpoint)
   await refreshIndex(target) // Makes all operations up to the checkpoint searchable.
-  // Changes after the checkpoint may be undone by the loss of a node, so the next call reads them.
-  const query = { range: { _seq_no: { gt: since, lte: checkpoint } } }
+  // Without an upper bound: a document that was rewritten after the checkpoint has no other version.
+  const query = { range: { _seq_no: { gt: since } } }
   const documents: FoundDocument[] = []
   for await (const page of searchPages(target, { query, sort: [], pageSize: PAGE_SIZE }))
     documents.push(...page)

@@ -57,7 +57,7 @@ describe('the changes of endpoints', () => {
   })
 })
 
-describe('the changes up to a checkpoint', () => {
+describe('the changes since a checkpoint', () => {
   const shard = (checkpoint: unknown, primary = true) => ({
     routing: { primary },
     seq_no: { max_seq_no: 9, local_checkpoint: 8, global_checkpoint: checkpoint },
@@ -65,11 +65,12 @@ describe('the changes up to a checkpoint', () => {
   const stats = (...shards: object[]) =>
     respond(200, { indices: { 'e-v1': { uuid: 'U', shards: { 0: shards } } } })
   const refreshed = respond(200, { _shards: { failed: 0 } })
-  const found = respond(200, {
-    timed_out: false,
-    _shards: { total: 1, successful: 1, failed: 0 },
-    hits: { hits: [] },
-  })
+  const found = (...hits: object[]) =>
+    respond(200, {
+      timed_out: false,
+      _shards: { total: 1, successful: 1, failed: 0 },
+      hits: { hits },
+    })
 
   async function start(...behaviours: Behaviour[]) {
     const { serve, connect, close } = createScriptedNodes()
@@ -78,17 +79,24 @@ describe('the changes up to a checkpoint', () => {
     return { changes: (token: string | null) => readChanges(target, token), received, close }
   }
 
-  it('are read between the token and the global checkpoint of the primary', async () => {
+  it.each([
+    ['all for no token', null, -1],
+    ['those after a token', 'U:4', 4],
+  ])('are %s, also after the checkpoint, where the next read begins', async (_what, token, gt) => {
     const { changes, received, close } = await start(
       stats(shard(9, false), shard(7)),
       refreshed,
-      found,
+      found({ _id: 'we_1', _seq_no: 9, _primary_term: 1, _source: {} }),
     )
-    // Operation 8 is not on every copy, and 9 may be searchable before 8.
-    expect(await changes('U:4')).toEqual({ documents: [], token: 'U:7' })
+    const state = { if_seq_no: 9, if_primary_term: 1 }
+    // Operation 8 is not on every copy, and may be searchable after 9.
+    expect(await changes(token)).toEqual({
+      documents: [{ id: 'we_1', source: {}, state }],
+      token: 'U:7',
+    })
     const [, refresh, search] = received
     expect(refresh?.path).toBe('/e/_refresh')
-    expect(JSON.parse(`${search?.body}`).query).toEqual({ range: { _seq_no: { gt: 4, lte: 7 } } })
+    expect(JSON.parse(`${search?.body}`).query).toEqual({ range: { _seq_no: { gt } } })
     await close()
   })
 

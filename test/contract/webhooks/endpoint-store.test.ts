@@ -54,6 +54,15 @@ describe.each(webhookStores)('the endpoint store on %s', (_name, open) => {
     expect(await stores.endpoints.counts()).toEqual({ enabled: 0, failing: 0, disabled: 0 })
   })
 
+  it('finds an id of 512 bytes, and no endpoint by a longer one', async () => {
+    const longest = 'é'.repeat(256)
+    await stores.endpoints.insert(endpoint({ id: longest }))
+    expect(await stores.endpoints.byId(longest)).toEqual(endpoint({ id: longest }))
+    for (const id of [`${longest}x`, 'x'.repeat(5_000)]) {
+      expect(await stores.endpoints.byId(id)).toBeNull()
+    }
+  })
+
   it('lists the endpoints of one account, oldest first', async () => {
     await stores.endpoints.insert(endpoint({ id: 'we_1', createdAt: 2_000 }))
     await stores.endpoints.insert(endpoint({ id: 'we_2', accountId: 'acc_2' }))

@@ -8,6 +8,8 @@ const test = useManagementApi()
 
 const KEYS = '/accounts/acc_1/keys'
 const JSON_CONTENT = { 'content-type': 'application/json' }
+/** The line of a request with this id is longer than OpenSearch accepts. */
+const LONG_ID = 'x'.repeat(5_000)
 const REQUEST_ID = expect.stringMatching(/^req_[0-9a-f]{32}$/)
 const error = (status: number, code: string, param?: string) => ({
   status,
@@ -85,6 +87,20 @@ describe('a path of the management API', () => {
     ['POST', '/source-orders/1'],
   ] as const)('that is no route is a 404, whatever the body: %s %s', async (method, path) => {
     const response = await test.api.call(method, path, { headers: JSON_CONTENT, body: '{' })
+    expect(response).toMatchObject(error(404, 'resource_missing'))
+  })
+
+  it.each([
+    ['GET', '/accounts/acc_1/webhook-endpoints/:id'],
+    ['GET', '/accounts/acc_1/webhook-endpoints/:id/deliveries'],
+    ['DELETE', '/accounts/acc_1/webhook-endpoints/:id'],
+    ['POST', '/accounts/acc_1/webhook-endpoints/:id/disable'],
+    ['GET', '/accounts/acc_1/deliveries/:id'],
+    ['POST', '/accounts/acc_1/deliveries/:id/resend'],
+    ['POST', '/accounts/acc_1/sandbox-orders/:id/pay'],
+    ['POST', '/accounts/acc_1/keys/:id/revoke'],
+  ] as const)('with an id longer than any other is a 404: %s %s', async (method, path) => {
+    const response = await test.api.call(method, path.replace(':id', LONG_ID))
     expect(response).toMatchObject(error(404, 'resource_missing'))
   })
 

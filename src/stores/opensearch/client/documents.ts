@@ -34,8 +34,12 @@ interface GetResponse {
   error?: { type?: unknown; reason?: unknown }
 }
 
+/** In bytes. OpenSearch rejects a write with a longer id, and a request line above 4 KiB. */
+const MAX_ID_LENGTH = 512
+
 /**
- * The current document, searchable or not; `null` when it is missing.
+ * The current document, searchable or not; `null` when it is missing, as with every id that is too
+ * long for one.
  * @throws Unavailable also when the index is missing, since the document may have been in it
  */
 export async function readDocument(
@@ -44,6 +48,7 @@ export async function readDocument(
   { index, id, preference }: ReadAddress,
   scope: RequestScope = unbounded,
 ): Promise<StoredDocument | null> {
+  if (Buffer.byteLength(id) > MAX_ID_LENGTH) return null
   const query = preference === undefined ? '' : `?preference=${preference}`
   const path = `/${index}/_doc/${encodeURIComponent(id)}${query}`
   return parseGetResponse(index, parseResponse(await readRaw(client, deadlineMs, { path }, scope)))

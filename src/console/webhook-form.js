@@ -39,7 +39,7 @@ export function openWebhookForm({ title, action, current, save }) {
         events: data.get('which') === 'all' ? ['*'] : some,
         payload: data.get('payload'),
         ...(data.get('source') === 'test' && { test: true }),
-        ...(data.get('description') !== '' && { description: data.get('description') }),
+        description: data.get('description'), // An empty one removes that of `current`.
       })
     },
   })

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
 import { openPage, PHONE } from '../../support/http/browser.ts'
@@ -7,6 +8,17 @@ beforeAll(async () => {
   service = await startConsoleService()
 })
 afterAll(() => service.close())
+
+/** Creates a webhook of each description with the session of the page. */
+async function createWebhooks(page: Page, accountId: string, descriptions: readonly string[]) {
+  await page.evaluate(`(async () => {
+    const headers = { 'content-type': 'application/json' }
+    for (const description of ${JSON.stringify(descriptions)}) {
+      const body = { url: 'https://erp.example/' + description, events: ['*'], description }
+      await fetch('/v1/accounts/${accountId}/webhook-endpoints', { method: 'POST', headers, body: JSON.stringify(body) })
+    }
+  })()`)
+}
 
 it('a webhook is registered, changed and removed, and its deliveries are shown', async () => {
   const link = await service.createLink('acc_hooks')
@@ -47,15 +59,22 @@ it('a webhook is registered, changed and removed, and its deliveries are shown',
   await page.close()
 })
 
+it('an edit removes the description of a webhook', async () => {
+  const { page } = await openPage(service.browser, await service.createLink('acc_plain'), PHONE)
+  await createWebhooks(page, 'acc_plain', ['ERP'])
+  await page.getByRole('navigation').getByText('Webhooks').click()
+  await page.getByRole('heading', { name: 'ERP' }).waitFor()
+  await page.locator('summary').click()
+  await page.getByRole('button', { name: 'Editar' }).click()
+  await page.getByLabel('Descrição').fill('')
+  await page.getByRole('button', { name: 'Salvar' }).click()
+  await page.getByRole('heading', { name: 'erp.example' }).waitFor()
+  await page.close()
+})
+
 it('the deliveries of the webhook chosen last are shown, whichever list arrives last', async () => {
   const { page } = await openPage(service.browser, await service.createLink('acc_late'), PHONE)
-  await page.evaluate(`(async () => {
-    const headers = { 'content-type': 'application/json' }
-    for (const name of ['ERP', 'CRM']) {
-      const body = { url: 'https://erp.example/' + name, events: ['*'], description: name }
-      await fetch('/v1/accounts/acc_late/webhook-endpoints', { method: 'POST', headers, body: JSON.stringify(body) })
-    }
-  })()`)
+  await createWebhooks(page, 'acc_late', ['ERP', 'CRM'])
   const second = Promise.withResolvers<void>()
   const delivery = { id: 'dlv_1', type: 'order.paid', state: 'pending', attempts: [] }
   await page.route(

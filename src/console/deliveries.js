@@ -103,8 +103,9 @@ export function deliveriesSection(api, show, endpointId) {
   return [sectionHead('Entregas', LEAD), place]
 }
 
-/** Start of an error of the service → what it means. */
+/** Start of an error of the service → what it means; the first match counts. */
 const FAILURES = [
+  ['the host name resolves to', 'o endereço aponta para uma rede que não é pública'],
   ['the host name', 'o endereço não existe'],
   ['the name servers', 'o endereço não foi encontrado'],
   ['the connection was refused', 'a conexão foi recusada'],

@@ -72,6 +72,25 @@ it('an edit removes the description of a webhook', async () => {
   await page.close()
 })
 
+it.each([
+  ['the host name does not resolve', 'o endereço não existe'],
+  [
+    'the host name resolves to an address that is not public',
+    'o endereço aponta para uma rede que não é pública',
+  ],
+])('an attempt that failed because %s is shown as: %s', async (error, meaning) => {
+  const { page } = await openPage(service.browser, await service.createLink('acc_why'), PHONE)
+  await createWebhooks(page, 'acc_why', ['ERP'])
+  const attempts = [{ at: '2026-03-01T12:00:00.000Z', status: null, error, duration_ms: 80 }]
+  const delivery = { id: 'dlv_1', type: 'order.paid', state: 'pending', attempts }
+  await page.route('**/deliveries?*', (route) =>
+    route.fulfill({ json: { data: [delivery], next_cursor: null } }),
+  )
+  await page.getByRole('navigation').getByText('Entregas').click()
+  await page.getByText(`sem resposta (${meaning})`).waitFor()
+  await page.close()
+})
+
 it('the deliveries of the webhook chosen last are shown, whichever list arrives last', async () => {
   const { page } = await openPage(service.browser, await service.createLink('acc_late'), PHONE)
   await createWebhooks(page, 'acc_late', ['ERP', 'CRM'])

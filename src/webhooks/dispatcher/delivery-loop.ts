@@ -1,4 +1,3 @@
-import type { Clock } from '../../lib/clock.ts'
 import type { FoundView } from '../../orders/order-store.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { type AttemptResult, type OrderViews, readViews, type SendDelivery } from './attempts.ts'
@@ -29,7 +28,6 @@ export interface DeliveryLoopOptions extends SentRecorderOptions {
   send: SendDelivery
   results: Pick<ResultWriter<Flight>, 'add' | 'pending'>
   events: Pick<DispatcherEvents, 'onAttempt' | 'onCanceled' | 'onBreaker'>
-  monotonic: Clock
   maySend(): boolean
   /** Reads of orders. */
   source: CallSource
@@ -45,7 +43,7 @@ const SLOW_MS = 1_000
 
 /** Creates a loop without attempts. */
 export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
-  const { scheduler, clock, monotonic, events, results, updateLane } = options
+  const { scheduler, monotonic, events, results, updateLane } = options
   const recordSent = createSentRecorder(options)
   const flights = new Set<Flight>()
   /** Those that are not slow yet, oldest first. */
@@ -75,7 +73,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
   function takeBatch(): Flight[] {
     const batch: Flight[] = []
     const withoutFlight: Lane[] = []
-    const nowMs = clock()
+    const nowMs = monotonic()
     while (batch.length < MAX_BATCH && results.pending() + flights.size < MAX_UNSTORED) {
       const lane = scheduler.next(nowMs)
       if (lane === null) break

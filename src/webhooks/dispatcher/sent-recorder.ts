@@ -29,6 +29,7 @@ export interface SentRecorderOptions {
   events: Pick<DispatcherEvents, 'onAttempt' | 'onBreaker'>
   /** Epoch milliseconds. */
   clock: Clock
+  monotonic: Clock
 }
 
 type SentResult = Extract<AttemptResult, { kind: 'sent' }>
@@ -43,6 +44,7 @@ export function createSentRecorder({
   health,
   events,
   clock,
+  monotonic,
 }: SentRecorderOptions): (flight: Flight, result: SentResult, isSlow: boolean) => void {
   function record(flight: Flight, { attempt, retryAfterMs }: SentResult, isSlow: boolean): void {
     const { lane, delivery, isProbe } = flight
@@ -59,7 +61,7 @@ export function createSentRecorder({
   function handleSuccess(lane: Lane, nowMs: number, isSlow: boolean): void {
     const { breaker, concurrency, queue } = lane
     lane.isSlow = isSlow
-    lane.lastSucceededAt = nowMs
+    lane.lastSucceededAt = monotonic()
     const wasOpen = breaker.isOpen()
     breaker.recordSuccess()
     health.set(lane, afterSuccess(lane.health, nowMs))
@@ -82,7 +84,7 @@ export function createSentRecorder({
     const wasOpen = breaker.isOpen()
     lane.lastFailedAt = nowMs
     const subject = delivery.event.orderId ?? delivery.id
-    breaker.recordFailure({ subject, isProbe, retryAfterMs, nowMs })
+    breaker.recordFailure({ subject, isProbe, retryAfterMs, nowMs: monotonic() })
     concurrency.recordFailure(status)
     health.set(lane, afterFailure(lane.health, at, breaker.isOpen()))
     if (wasOpen || !breaker.isOpen()) return

@@ -37,12 +37,14 @@ export function createSessionParts(options: SessionPartsOptions) {
   const reader = createLaneReader({
     deliveries,
     clock,
+    monotonic,
     bufferUse,
     source: createSource(),
     onRead: (lane) => lanes.update(lane),
   })
   const lanes = createLanes({
     clock,
+    monotonic,
     bufferUse,
     scheduler,
     reader,

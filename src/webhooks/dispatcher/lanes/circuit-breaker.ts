@@ -1,7 +1,10 @@
-/** Opens after consecutive failures, and then lets single probes through. Times: monotonic. */
+/**
+ * Opens after consecutive failures, and then lets single probes through. All instants are monotonic
+ * milliseconds, because a clock that is set back would delay the next probe.
+ */
 export interface CircuitBreaker {
   isOpen(): boolean
-  /** When the next probe may start, in milliseconds; infinite while closed, or during a probe. */
+  /** When the next probe may start; infinite while closed, or during a probe. */
   probeAt(): number
   startProbe(): void
   /** A probe that was not sent. */

@@ -19,7 +19,9 @@ export interface LaneReader {
 
 export interface LaneReaderOptions {
   deliveries: Pick<DeliveryStore, 'due' | 'failingSince' | 'nextDueAt'>
+  /** Epoch milliseconds, as the instants of deliveries. */
   clock: Clock
+  monotonic: Clock
   bufferUse: BufferUse
   /** Called after a read, also a failed one. */
   onRead(lane: Lane): void
@@ -31,7 +33,7 @@ const PARALLEL_READS = 8
 
 /** Creates a reader that serves lanes in the order of their requests. */
 export function createLaneReader(options: LaneReaderOptions): LaneReader {
-  const { deliveries, clock, bufferUse, source } = options
+  const { deliveries, clock, monotonic, bufferUse, source } = options
   const waiting = new Set<Lane>()
   const readers = new Set<Promise<void>>()
   let isStopped = false
@@ -41,7 +43,7 @@ export function createLaneReader(options: LaneReaderOptions): LaneReader {
       const lane = nextLane()
       if (lane === undefined) return
       waiting.delete(lane)
-      if (!wantsRead(lane, clock())) continue
+      if (!wantsRead(lane, monotonic())) continue
       lane.isReading = true
       await readLane(lane).then(source.succeed, source.fail)
       lane.isReading = false

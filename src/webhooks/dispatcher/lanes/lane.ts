@@ -22,8 +22,9 @@ export interface Lane {
   breaker: CircuitBreaker
   /** Newer than the stored endpoint, until it is written. */
   health: EndpointHealth
-  /** Of the last success and the last failure in this process, epoch milliseconds. */
+  /** Of the last success in this process, monotonic milliseconds. */
   lastSucceededAt: number | null
+  /** Of the last failure in this process, epoch milliseconds. */
   lastFailedAt: number | null
   inFlight: number
   /** An attempt took longer than a second, and none has been quick since. */
@@ -33,13 +34,13 @@ export interface Lane {
   isReading: boolean
   /** The queue of the scheduler in which it waits for its turn. */
   queuedAs: LaneStanding | null
-  /** When the lane has something to do without an outside cause, epoch milliseconds. */
+  /** When the queue has something to do without an outside cause, epoch milliseconds. */
   wakeAt: number
-  /** Since when it has had nothing to do, epoch milliseconds; `null` while it has. */
+  /** Since when it has had nothing to do, monotonic milliseconds; `null` while it has. */
   idleSince: number | null
 }
 
-/** Creates a lane with nothing to do. */
+/** Creates a lane with nothing to do. `nowMs`: monotonic. */
 export function createLane(endpoint: Endpoint, bufferUse: BufferUse, nowMs: number): Lane {
   const health = healthOf(endpoint)
   const queue = createLaneQueue(bufferUse)
@@ -86,12 +87,15 @@ export function standingOf({ health, isSlow }: Lane): LaneStanding {
 /** How long a success shows that the endpoint responds. */
 const RESPONSIVE_MS = 10_000
 
-/** Whether the endpoint has succeeded lately. One that was healthy may have stopped responding. */
+/**
+ * Whether the endpoint has succeeded lately: one that was healthy may have stopped responding.
+ * `nowMs`: monotonic.
+ */
 export function isResponsive({ lastSucceededAt }: Lane, nowMs: number): boolean {
   return lastSucceededAt !== null && nowMs - lastSucceededAt < RESPONSIVE_MS
 }
 
-/** Whether a request may start now, as far as this lane alone decides. */
+/** Whether a request may start now, as far as this lane alone decides. `nowMs`: monotonic. */
 export function canSend(lane: Lane, nowMs: number): boolean {
   const { queue, breaker, concurrency } = lane
   if (lane.isStopped || lane.inFlight >= concurrency.limit()) return false
@@ -99,7 +103,7 @@ export function canSend(lane: Lane, nowMs: number): boolean {
   return breaker.probeAt() <= nowMs && (queue.hasFailing() || queue.hasReady())
 }
 
-/** Whether the store should be read now. */
+/** Whether the store should be read now. `nowMs`: monotonic. */
 export function wantsRead(lane: Lane, nowMs: number): boolean {
   const { queue, breaker } = lane
   if (lane.isStopped || lane.isReading || !queue.hasMore()) return false
@@ -107,12 +111,10 @@ export function wantsRead(lane: Lane, nowMs: number): boolean {
   return breaker.probeAt() <= nowMs && !queue.hasFailing() && queue.size() === 0
 }
 
-/** When {@link canSend} or {@link wantsRead} may change by time alone, epoch milliseconds. */
-export function nextWakeAt({ isStopped, queue, breaker }: Lane): number {
-  if (isStopped) return Number.POSITIVE_INFINITY
-  if (!breaker.isOpen()) return queue.wakeAt()
-  const hasCandidate = queue.hasFailing() || queue.size() > 0 || queue.hasMore()
-  return hasCandidate ? breaker.probeAt() : queue.wakeAt()
+/** Whether the next probe is due and may have a delivery. `nowMs`: monotonic. */
+export function isProbeDue({ isStopped, queue, breaker }: Lane, nowMs: number): boolean {
+  if (isStopped || breaker.probeAt() > nowMs) return false
+  return queue.hasFailing() || queue.size() > 0 || queue.hasMore()
 }
 
 /**

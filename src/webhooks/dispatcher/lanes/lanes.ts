@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
-import { bufferCapacity, createLane, healthOf, type Lane, nextWakeAt, wantsRead } from './lane.ts'
+import { bufferCapacity, createLane, healthOf, isProbeDue, type Lane, wantsRead } from './lane.ts'
 import type { BufferUse } from './lane-buffer.ts'
 import type { LaneReader } from './lane-reader.ts'
 import type { LaneScheduler } from './lane-scheduler.ts'
@@ -23,7 +23,9 @@ export interface Lanes {
 }
 
 export interface LanesOptions {
+  /** Epoch milliseconds, as the instants of deliveries. */
   clock: Clock
+  monotonic: Clock
   bufferUse: BufferUse
   scheduler: Pick<LaneScheduler, 'update' | 'remove'>
   reader: Pick<LaneReader, 'request' | 'poke'>
@@ -35,22 +37,23 @@ export interface LanesOptions {
 const IDLE_MS = 60_000
 
 /** Creates an empty set of lanes. */
-export function createLanes({ clock, bufferUse, scheduler, reader, onReady }: LanesOptions): Lanes {
+export function createLanes(options: LanesOptions): Lanes {
+  const { clock, monotonic, bufferUse, scheduler, reader, onReady } = options
   const lanes = new Map<string, Lane>()
 
   function laneOf(endpoint: Endpoint): Lane {
-    const lane = lanes.get(endpoint.id) ?? createLane(endpoint, bufferUse, clock())
+    const lane = lanes.get(endpoint.id) ?? createLane(endpoint, bufferUse, monotonic())
     lanes.set(endpoint.id, lane)
     return lane
   }
 
   function update(lane: Lane): void {
-    const nowMs = clock()
+    const nowMs = monotonic()
     // The endpoint may have become slow, or have begun to fail.
     lane.queue.trim(bufferCapacity(lane))
     if (scheduler.update(lane, nowMs)) onReady()
     if (wantsRead(lane, nowMs)) reader.request(lane)
-    lane.wakeAt = nextWakeAt(lane)
+    lane.wakeAt = lane.isStopped ? Number.POSITIVE_INFINITY : lane.queue.wakeAt()
     lane.idleSince = isIdle(lane) ? (lane.idleSince ?? nowMs) : null
   }
 
@@ -71,7 +74,7 @@ export function createLanes({ clock, bufferUse, scheduler, reader, onReady }: La
       lane.lastSucceededAt = null // Its URL may be another one.
       if (!keepsHealth) lane.health = healthOf(endpoint)
       if (lane.breaker.isOpen() && !lane.health.isBreakerOpen) {
-        lane.breaker = createCircuitBreaker(false, clock())
+        lane.breaker = createCircuitBreaker(false, monotonic())
         lane.concurrency.restart()
         lane.queue.resume(clock())
       }
@@ -79,10 +82,11 @@ export function createLanes({ clock, bufferUse, scheduler, reader, onReady }: La
       update(lane)
     },
     tick() {
-      const nowMs = clock()
+      const epochMs = clock()
+      const nowMs = monotonic()
       for (const lane of lanes.values()) {
-        if (lane.wakeAt <= nowMs) {
-          lane.queue.advance(nowMs)
+        if (lane.wakeAt <= epochMs || isProbeDue(lane, nowMs)) {
+          lane.queue.advance(epochMs)
           update(lane)
         }
         if (lane.idleSince === null || nowMs - lane.idleSince < IDLE_MS) continue

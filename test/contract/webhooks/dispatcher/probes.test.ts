@@ -10,6 +10,8 @@ import { webhookStores } from '../webhook-stores-under-test.ts'
 
 /** Longer than any delay between two probes. */
 const HOUR_MS = 3_600_000
+/** The delay after the first failed probe. */
+const FIRST_PROBE_MS = 10_000
 
 describe.each(webhookStores)('the probes of the dispatcher on %s', (_name, open) => {
   let dispatching: Dispatching
@@ -40,6 +42,16 @@ describe.each(webhookStores)('the probes of the dispatcher on %s', (_name, open)
     await dispatching.announce('ord_2')
     dispatching.time.advance(HOUR_MS)
     await eventually(async () => expect(await states()).toEqual(['canceled', 'delivered']))
+  })
+
+  it('probes keep their interval when the clock is set back', async () => {
+    let setBackMs = 0
+    dispatching.start({ clock: () => dispatching.time.clock() - setBackMs })
+    await dispatching.announce('ord_1')
+    await storedAttempts(1)
+    setBackMs = HOUR_MS
+    dispatching.time.advance(FIRST_PROBE_MS)
+    await attempts(2)
   })
 
   it('while the result of a probe cannot be stored, the next one takes another order', async () => {

@@ -8,6 +8,7 @@ it('an endpoint that becomes slow keeps twice the number of its requests in memo
   const bufferUse = { count: 0, limit: 4_096 }
   const lanes = createLanes({
     clock: () => 0,
+    monotonic: () => 0,
     bufferUse,
     scheduler: { update: () => false, remove() {} },
     reader: { request() {}, poke() {} },

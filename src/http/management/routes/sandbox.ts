@@ -8,7 +8,7 @@ import {
 import { sandboxScenarios, scenarioJson } from '../../../management/sandbox/sandbox-scenarios.ts'
 import { ApiError } from '../../api-error.ts'
 import { defineBody, NoFields } from '../body.ts'
-import { parsePage, renderPage } from '../list-page.ts'
+import { PageQuery, parsePage, renderPage } from '../list-page.ts'
 import { actorOf, authorize, NOT_FOUND, principalOf } from '../principal.ts'
 
 export interface SandboxRoutesOptions {
@@ -28,10 +28,6 @@ export const CreateSandboxOrder = defineBody(
 
 const Account = Type.Object({ account: Type.String() })
 const Move = Type.Object({ account: Type.String(), id: Type.String(), move: Type.String() })
-const Querystring = Type.Object({
-  limit: Type.Optional(Type.String()),
-  cursor: Type.Optional(Type.String()),
-})
 
 /** `/v1/sandbox-scenarios` and `/v1/accounts/{account}/sandbox-orders`. */
 const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (app, options) => {
@@ -46,7 +42,7 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
 
   const url = '/accounts/:account/sandbox-orders'
 
-  app.get(url, { schema: { params: Account, querystring: Querystring } }, async (request) => {
+  app.get(url, { schema: { params: Account, querystring: PageQuery } }, async (request) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability, isChange: false })
     const list = `sandbox-orders ${accountId}`

@@ -1,6 +1,9 @@
 import type { StoredDelivery } from '../../deliveries/delivery.ts'
+import { createAttempts } from './attempts.ts'
 import { createFailingOrders } from './failing-orders.ts'
 import { type BufferUse, createLaneBuffer, isFull } from './lane-buffer.ts'
+import { createReadProgress } from './read-progress.ts'
+import { createUnreadDeliveries } from './unread-deliveries.ts'
 
 /**
  * The due deliveries of one endpoint that are in memory. Per order one delivery is in progress;
@@ -79,74 +82,40 @@ const RECHECK_MS = 1_000
 export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
   const buffer = createLaneBuffer(bufferUse)
   const failing = createFailingOrders()
-  const busyIds = new Set<string>()
-  const busyOrders = new Set<string>()
-  /** Orders of which the store may have due deliveries that are not here. */
-  const hiddenOrders = new Set<string>()
-  /**
-   * Orders of which a delivery left the buffer unsent during the read in progress. The read excluded
-   * that delivery, and may return later ones of the order.
-   */
-  const droppedOrders = new Set<string>()
-  let hasMore = false
-  let readDueAt = Number.POSITIVE_INFINITY
-  let isReading = false
+  const attempts = createAttempts()
+  const unread = createUnreadDeliveries()
+  const reading = createReadProgress()
   let isFailingLoaded = true
   let isSuspended = false
-  let resets = 0
-  let reads = 0
 
   function keep(isKept: (row: StoredDelivery) => boolean): void {
-    for (const removed of buffer.keep(isKept)) markDropped(removed)
-  }
-
-  function markDropped({ event: { orderId } }: StoredDelivery): void {
-    if (isReading && orderId !== null) droppedOrders.add(orderId)
+    for (const removed of buffer.keep(isKept)) reading.drop(removed)
   }
 
   function isBlocked({ event: { orderId } }: StoredDelivery): boolean {
-    return orderId !== null && (busyOrders.has(orderId) || failing.has(orderId))
+    return orderId !== null && (attempts.hasOrder(orderId) || failing.has(orderId))
   }
 
   const isFree = (row: StoredDelivery) => !isBlocked(row)
 
   /** Whether an earlier delivery may be in the store alone. */
-  const isIncomplete = () => hasMore || isReading || isSuspended || !isFailingLoaded
-
-  function start(delivery: StoredDelivery): StoredDelivery {
-    busyIds.add(delivery.id)
-    if (delivery.event.orderId !== null) busyOrders.add(delivery.event.orderId)
-    return delivery
-  }
-
-  function finish({ id, event }: StoredDelivery): void {
-    busyIds.delete(id)
-    if (event.orderId !== null) busyOrders.delete(event.orderId)
-  }
-
-  /** Lets later deliveries of an order go. */
-  function release(orderId: string): void {
-    if (hiddenOrders.delete(orderId)) hasMore = true
-  }
-
-  function readAt(atMs: number | null): void {
-    readDueAt = Math.min(readDueAt, atMs ?? Number.POSITIVE_INFINITY)
-  }
+  const isIncomplete = () =>
+    unread.hasDue() || reading.isReading() || isSuspended || !isFailingLoaded
 
   /** Blocked deliveries would fill the buffer, so they stay in the store until their turn. */
   function dropBlocked(): void {
     keep((row) => {
       const { orderId } = row.event
       if (orderId === null || !isBlocked(row)) return true
-      hiddenOrders.add(orderId)
+      unread.hide(orderId)
       return false
     })
   }
 
   function releaseAll(orders: readonly (readonly [string, StoredDelivery])[]): void {
     for (const [orderId, { nextAt }] of orders) {
-      readAt(nextAt)
-      release(orderId)
+      unread.dueFrom(nextAt)
+      unread.release(orderId)
     }
   }
 
@@ -162,8 +131,8 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
       block(saved, orderId, nowMs)
       return
     }
-    readAt(saved.nextAt)
-    if (orderId !== null) release(orderId)
+    unread.dueFrom(saved.nextAt)
+    if (orderId !== null) unread.release(orderId)
   }
 
   return {
@@ -172,93 +141,87 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
     take() {
       if (!isFailingLoaded) return null
       const row = failing.takeReady() ?? buffer.take(isFree)
-      return row && start(row)
+      return row && attempts.start(row)
     },
     takeFailing() {
       const delivery = failing.takeAny()
-      return delivery && start(delivery)
+      return delivery && attempts.start(delivery)
     },
     hasFailing: failing.hasAny,
     putBack(delivery) {
-      finish(delivery)
+      attempts.finish(delivery)
       const { orderId } = delivery.event
       if (orderId !== null && failing.putBack(orderId)) return
-      markDropped(delivery)
+      reading.drop(delivery)
       // Its later deliveries leave the buffer too, so that the next read returns them in order.
       keep((row) => orderId === null || row.event.orderId !== orderId)
-      hasMore = true
+      unread.markDue()
     },
     settle(taken, saved, nowMs) {
-      finish(taken)
+      attempts.finish(taken)
       const { orderId } = taken.event
       if (orderId !== null) failing.delete(orderId)
       if (saved?.state === 'pending') {
         settlePending(saved, nowMs)
         return
       }
-      if (saved === null) hasMore = true
-      if (orderId !== null) release(orderId)
+      if (saved === null) unread.markDue()
+      if (orderId !== null) unread.release(orderId)
     },
-    reads: () => reads,
+    reads: reading.count,
     offer(delivery, capacity, readsBefore) {
       const { orderId } = delivery.event
-      const mayBeHidden = orderId !== null && (failing.has(orderId) || hiddenOrders.has(orderId))
+      const mayBeHidden = orderId !== null && (failing.has(orderId) || unread.isHidden(orderId))
       const hasNoRoom = buffer.size() >= capacity || isFull(bufferUse)
-      if (mayBeHidden) hiddenOrders.add(orderId)
-      else if (readsBefore !== reads || isIncomplete() || hasNoRoom) hasMore = true
+      if (mayBeHidden) unread.hide(orderId)
+      else if (readsBefore !== reading.count() || isIncomplete() || hasNoRoom) unread.markDue()
       else buffer.add([delivery])
     },
     trim(capacity) {
       // A read in progress excludes what is buffered, and returns later deliveries of its orders.
-      if (isReading || buffer.size() <= capacity) return
+      if (reading.isReading() || buffer.size() <= capacity) return
       buffer.truncate(capacity)
-      hasMore = true
+      unread.markDue()
     },
     forget(orderId) {
       failing.delete(orderId)
       keep((row) => row.event.orderId !== orderId)
-      if (!busyOrders.has(orderId)) release(orderId)
+      if (!attempts.hasOrder(orderId)) unread.release(orderId)
     },
-    wakeAt: () => (isSuspended ? readDueAt : Math.min(readDueAt, failing.nextChangeAt())),
+    wakeAt: () => (isSuspended ? unread.dueAt() : Math.min(unread.dueAt(), failing.nextChangeAt())),
     advance(nowMs) {
-      if (nowMs >= readDueAt) {
-        hasMore = true
-        readDueAt = Number.POSITIVE_INFINITY
-      }
+      unread.advance(nowMs)
       if (!isSuspended) releaseAll(failing.advance(nowMs))
     },
     suspend() {
       isSuspended = true
-      if (buffer.size() > 0 || isReading) hasMore = true
+      if (buffer.size() > 0 || reading.isReading()) unread.markDue()
       // A read in progress excluded what is dropped here, so it has later events of these orders.
-      if (isReading) resets += 1
+      if (reading.isReading()) reading.invalidate()
       keep(() => false)
       failing.unqueue()
     },
     resume(nowMs) {
       isSuspended = false
       failing.queueAll(nowMs)
-      hasMore = true
+      unread.markDue()
     },
     reset() {
-      resets += 1
+      reading.invalidate()
       keep(() => false)
       failing.clear()
       isFailingLoaded = false
-      hasMore = true
+      unread.markDue()
     },
-    hasMore: () => hasMore,
-    readAt,
+    hasMore: unread.hasDue,
+    readAt: unread.dueFrom,
     expect(atMs) {
       isFailingLoaded = false
-      readAt(atMs)
+      unread.dueFrom(atMs)
     },
     beginRead() {
-      const startedIn = resets
-      const isCurrent = () => startedIn === resets
-      isReading = true
-      hasMore = false
-      droppedOrders.clear()
+      unread.clearDue()
+      const isCurrent = reading.begin()
       return {
         needsFailing: !isFailingLoaded,
         addFailing(rows, nowMs) {
@@ -271,36 +234,35 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
         },
         exclusions() {
           dropBlocked()
-          const excludedOrders = [...new Set([...busyOrders, ...failing.orderIds()])]
-          for (const orderId of excludedOrders) hiddenOrders.add(orderId)
-          return { excludedOrders, excludedIds: [...busyIds, ...buffer.ids()] }
+          const excludedOrders = [...new Set([...attempts.orderIds(), ...failing.orderIds()])]
+          for (const orderId of excludedOrders) unread.hide(orderId)
+          return { excludedOrders, excludedIds: [...attempts.ids(), ...buffer.ids()] }
         },
         addDue(rows) {
-          reads += 1
+          reading.countOne()
           if (!isCurrent()) return
-          const ids = new Set([...busyIds, ...buffer.ids()])
-          const isInOrder = ({ event: { orderId } }: StoredDelivery) =>
-            orderId === null || !droppedOrders.has(orderId)
-          const inOrder = rows.filter(isInOrder)
-          if (inOrder.length < rows.length) hasMore = true
-          buffer.add(inOrder.filter(({ id }) => !ids.has(id)))
+          const known = new Set([...attempts.ids(), ...buffer.ids()])
+          const inOrder = rows.filter((row) => !reading.followsDropped(row))
+          if (inOrder.length < rows.length) unread.markDue()
+          buffer.add(inOrder.filter(({ id }) => !known.has(id)))
           dropBlocked()
         },
         complete(nextAt, nowMs) {
-          isReading = false
-          if (isCurrent() && nextAt !== null) readAt(nextAt <= nowMs ? nowMs + RECHECK_MS : nextAt)
+          reading.end()
+          if (!isCurrent() || nextAt === null) return
+          unread.dueFrom(nextAt <= nowMs ? nowMs + RECHECK_MS : nextAt)
         },
         end() {
-          isReading = false
-          hasMore = true
+          reading.end()
+          unread.markDue()
         },
       }
     },
-    isBusy: () => busyIds.size > 0,
+    isBusy: () => attempts.count() > 0,
     isEmpty: () =>
-      buffer.size() + busyIds.size + failing.size() === 0 &&
-      !hasMore &&
-      !isReading &&
-      readDueAt === Number.POSITIVE_INFINITY,
+      buffer.size() + attempts.count() + failing.size() === 0 &&
+      !unread.hasDue() &&
+      !reading.isReading() &&
+      unread.dueAt() === Number.POSITIVE_INFINITY,
   }
 }

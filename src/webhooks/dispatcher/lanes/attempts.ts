@@ -1,0 +1,34 @@
+import type { StoredDelivery } from '../../deliveries/delivery.ts'
+
+/** The attempts of one lane that are in progress, or whose results are not stored. */
+export interface Attempts {
+  /** Adds a delivery, and returns it. */
+  start(delivery: StoredDelivery): StoredDelivery
+  finish(delivery: StoredDelivery): void
+  hasOrder(orderId: string): boolean
+  count(): number
+  ids(): Iterable<string>
+  orderIds(): Iterable<string>
+}
+
+/** Creates an empty set. */
+export function createAttempts(): Attempts {
+  const ids = new Set<string>()
+  const orderIds = new Set<string>()
+
+  return {
+    start(delivery) {
+      ids.add(delivery.id)
+      if (delivery.event.orderId !== null) orderIds.add(delivery.event.orderId)
+      return delivery
+    },
+    finish({ id, event }) {
+      ids.delete(id)
+      if (event.orderId !== null) orderIds.delete(event.orderId)
+    },
+    hasOrder: (orderId) => orderIds.has(orderId),
+    count: () => ids.size,
+    ids: () => ids,
+    orderIds: () => orderIds,
+  }
+}

@@ -1,0 +1,54 @@
+import type { StoredDelivery } from '../../deliveries/delivery.ts'
+
+/** The reads of one lane, one at a time, and what happened in memory during the present one. */
+export interface ReadProgress {
+  isReading(): boolean
+  /** The reads so far that returned deliveries. */
+  count(): number
+  /** Starts a read. The returned function tells whether its results still apply. */
+  begin(): () => boolean
+  /** The present read returned deliveries. */
+  countOne(): void
+  end(): void
+  /** The results of the present read no longer apply. */
+  invalidate(): void
+  /**
+   * A delivery left the buffer unsent. The present read excluded it, and may return later ones of
+   * its order.
+   */
+  drop(delivery: StoredDelivery): void
+  /** Whether an earlier delivery of its order was dropped during the present read. */
+  followsDropped(delivery: StoredDelivery): boolean
+}
+
+/** Creates the progress of a lane without a read. */
+export function createReadProgress(): ReadProgress {
+  const droppedOrders = new Set<string>()
+  let isReading = false
+  let count = 0
+  let invalidations = 0
+
+  return {
+    isReading: () => isReading,
+    count: () => count,
+    begin() {
+      const startedIn = invalidations
+      isReading = true
+      droppedOrders.clear()
+      return () => startedIn === invalidations
+    },
+    countOne() {
+      count += 1
+    },
+    end() {
+      isReading = false
+    },
+    invalidate() {
+      invalidations += 1
+    },
+    drop({ event: { orderId } }) {
+      if (isReading && orderId !== null) droppedOrders.add(orderId)
+    },
+    followsDropped: ({ event: { orderId } }) => orderId !== null && droppedOrders.has(orderId),
+  }
+}

@@ -56,7 +56,7 @@ async function serve(start = serveInProcess, env: Record<string, string> = {}) {
   return { ...service, isReady, listing: `${service.baseUrl}/v1/orders` }
 }
 
-const connectTo = async ({ baseUrl }: RunningService) => {
+const connectTo = async ({ baseUrl }: Pick<RunningService, 'baseUrl'>) => {
   const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1')
   await once(socket, 'connect')
   return socket
@@ -136,6 +136,20 @@ it('graceful shutdown lets a client read a large response to its end', async () 
   const [answer] = await readAnswers(socket, 1)
   expect(JSON.parse(answer?.body ?? '').data).toHaveLength(8)
   expect(await stopped).toBe(0)
+})
+
+it('graceful shutdown exits 0 although a client of the console stalls within its body', async () => {
+  const service = await serve(startService, { CONSOLE_PORT: '0' })
+  const consoleUrl = () => /console at (http:[^"]+)/.exec(service.output().stderr)?.[1]
+  await expect.poll(consoleUrl).toBeDefined()
+  const baseUrl = consoleUrl() ?? ''
+  const socket = await connectTo({ baseUrl })
+  const head = ['POST /v1/session HTTP/1.1', 'Host: localhost', `Origin: ${baseUrl}`]
+  const body = ['Content-Type: application/json', 'Content-Length: 100', 'Expect: 100-continue']
+  socket.write(`${[...head, ...body].join('\r\n')}\r\n\r\n`)
+  expect(String((await once(socket, 'data'))[0])).toContain('100 Continue')
+  socket.write('{')
+  expect(await service.stop()).toBe(0)
 })
 
 it('serve restarts on the same port after SIGKILL under load', async () => {

@@ -94,6 +94,8 @@ export default fp(
       }, FIRST_BYTE_TIMEOUT_MS).unref()
       setTimeout(() => {
         for (const socket of idle) socket.destroy()
+        // Its response is in flight, and waits for the rest of the body.
+        for (const { req } of inFlight) if (!req.complete) req.socket.destroy()
       }, REQUEST_TIMEOUT_MS).unref()
       setTimeout(() => {
         for (const { req, headersSent } of inFlight) if (headersSent) req.socket.destroy()

@@ -1,0 +1,31 @@
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, it } from 'vitest'
+import connectionDraining from '../../../../src/http/server/graceful-shutdown.ts'
+import { openSocket } from '../../../support/http/raw-http.ts'
+
+let app: FastifyInstance
+let socket: Socket
+beforeEach(async () => {
+  app = Fastify({ return503OnClosing: false })
+  app.register(connectionDraining)
+  app.post('/', async () => 'done')
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  socket = await openSocket((app.server.address() as AddressInfo).port)
+  socket.on('error', () => {})
+})
+afterEach(() => app.server.closeAllConnections())
+
+async function send(head: string): Promise<void> {
+  const received = once(app.server, 'request')
+  socket.write(`${head} HTTP/1.1\r\nHost: localhost\r\n`)
+  socket.write('Content-Type: application/json\r\nContent-Length: 2\r\n\r\n')
+  await received
+}
+
+it('the close ends the connection of a client that stalls within its body', async () => {
+  await send('POST /')
+  socket.write('{')
+  await app.close()
+})

@@ -86,9 +86,10 @@ export function createGracefulShutdown(
  */
 export default fp(
   async (app) => {
-    const { open, idle, inFlight } = connectionTrackerOf(app.server)
+    const { open, idle, inFlight, closeAfterResponses } = connectionTrackerOf(app.server)
 
     app.addHook('preClose', async () => {
+      closeAfterResponses() // Fastify does so for later requests only.
       setTimeout(() => {
         for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
       }, FIRST_BYTE_TIMEOUT_MS).unref()

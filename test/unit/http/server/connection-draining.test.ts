@@ -1,15 +1,22 @@
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { afterEach, beforeEach, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import connectionDraining from '../../../../src/http/server/graceful-shutdown.ts'
 import { openSocket } from '../../../support/http/raw-http.ts'
 
 let app: FastifyInstance
 let socket: Socket
+let respond: () => void
 beforeEach(async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  respond = resolve
   app = Fastify({ return503OnClosing: false })
   app.register(connectionDraining)
+  app.get('/', async () => {
+    await promise
+    return 'late'
+  })
   app.post('/', async () => 'done')
   await app.listen({ host: '127.0.0.1', port: 0 })
   socket = await openSocket((app.server.address() as AddressInfo).port)
@@ -28,4 +35,12 @@ it('the close ends the connection of a client that stalls within its body', asyn
   await send('POST /')
   socket.write('{')
   await app.close()
+})
+
+it('the close ends a connection after its response, however late that is sent', async () => {
+  await send('GET /')
+  socket.write('{}')
+  setTimeout(respond, 2_500) // After the check for idle connections.
+  const [[received]] = await Promise.all([once(socket, 'data'), app.close()])
+  expect(String(received)).toContain('late')
 })

@@ -4,6 +4,7 @@ import { headerValues } from '../headers.ts'
 import { connectionTrackerOf } from './connection-tracker.ts'
 import type { LoadShedder } from './load-shedding.ts'
 import type { MalformedRequestResponder } from './malformed-request.ts'
+import { isRequestTarget, routableUrl } from './request-target.ts'
 import { type CloseReason, closeSlowClients, type SlowClientLimits } from './slow-clients.ts'
 
 /** The maximum size of request line and headers together. */
@@ -124,20 +125,10 @@ function respondAndClose(socket: Socket, response: Buffer): void {
 }
 
 /** Returns the violation of HTTP/1 that Node's parser accepts, if any. */
-function findProtocolViolation({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+function findProtocolViolation(request: IncomingMessage): string | undefined {
+  const { httpVersion, rawHeaders, url = '/' } = request
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'version'
+  if (!isRequestTarget(url)) return 'target'
   const hosts = headerValues(rawHeaders, 'host').length
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0') ? undefined : 'host'
-}
-
-/** Escapes a path that cannot be percent-decoded, so that the router answers 404. */
-export function routableUrl(url: string): string {
-  const [path = '', ...query] = url.split('?')
-  if (!path.includes('%')) return url
-  try {
-    decodeURIComponent(path)
-    return url
-  } catch {
-    return [path.replaceAll('%', '%25'), ...query].join('?')
-  }
 }

@@ -59,6 +59,9 @@ describe('a request that the HTTP parser rejects', () => {
     ['Expect: 100-continue', () => get('/v1/orders', `Expect: 100-continue\r\n${authorization}`)],
     ['an unknown Expect', () => get('/v1/orders', `Expect: a-miracle\r\n${authorization}`)],
     ['CONNECT', () => `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`],
+    ['a URL without a host', () => get('http:///v1/orders', authorization)],
+    ['a URL with a malformed host', () => get('http://a%zz/v1/orders', authorization)],
+    ['a URL with a fragment', () => get('http://localhost/v1/orders#x', authorization)],
   ])('gets 400 with our error body and a closed connection: %s', async (_name, bytes) => {
     const [answer, ...others] = await sendRaw(port, bytes())
     expect(errorOf(answer)).toEqual(badRequest)
@@ -131,8 +134,8 @@ describe('the service on unusual but readable requests', () => {
     expect(answer?.status).toBe(200)
   })
 
-  it('serves the absolute form of a path', async () => {
-    const [answer] = await sendRaw(port, get('http://localhost/v1/orders', authorization), 1)
+  it.each(['/v1/orders', '/v1/orders?limit=1'])('serves the absolute form of %s', async (path) => {
+    const [answer] = await sendRaw(port, get(`http://localhost${path}`, authorization), 1)
     expect(answer?.status).toBe(200)
   })
 

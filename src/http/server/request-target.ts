@@ -6,8 +6,12 @@ export function isRequestTarget(target: string): boolean {
   return ORIGIN.test(target) && !target.includes('#') && URL.canParse(target)
 }
 
-/** Escapes a path that cannot be percent-decoded, so that the router answers 404. */
-export function routableUrl(url: string): string {
+/**
+ * Returns the path and query of a target. Escapes a path that cannot be percent-decoded, so that
+ * the router answers 404.
+ */
+export function routableUrl(target: string): string {
+  const url = withoutOrigin(target)
   const [path = '', ...query] = url.split('?')
   if (!path.includes('%')) return url
   try {
@@ -16,4 +20,12 @@ export function routableUrl(url: string): string {
   } catch {
     return [path.replaceAll('%', '%25'), ...query].join('?')
   }
+}
+
+function withoutOrigin(target: string): string {
+  if (target.startsWith('/')) return target
+  const [origin] = ORIGIN.exec(target) ?? []
+  if (origin === undefined) return target
+  const url = target.slice(origin.length)
+  return url.startsWith('/') ? url : `/${url}`
 }

@@ -134,10 +134,13 @@ describe('the service on unusual but readable requests', () => {
     expect(answer?.status).toBe(200)
   })
 
-  it.each(['/v1/orders', '/v1/orders?limit=1'])('serves the absolute form of %s', async (path) => {
-    const [answer] = await sendRaw(port, get(`http://localhost${path}`, authorization), 1)
-    expect(answer?.status).toBe(200)
-  })
+  it.each(['/v1/orders', '/v1/orders?limit=1', '/docs', '/docs.md?x', '/docs/page.css'])(
+    'serves the absolute form of %s',
+    async (path) => {
+      const [answer] = await sendRaw(port, get(`http://localhost${path}`, authorization), 1)
+      expect(answer?.status).toBe(200)
+    },
+  )
 
   it('serves a request with an Upgrade header', async () => {
     const upgrade = `Connection: Upgrade\r\nUpgrade: websocket\r\n${authorization}`

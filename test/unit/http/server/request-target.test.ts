@@ -20,8 +20,14 @@ describe('isRequestTarget', () => {
 it.each([
   ['/v1/orders?a=b?c', '/v1/orders?a=b?c'],
   ['*', '*'],
+  ['http://host', '/'],
+  ['http://host?x=1', '/?x=1'],
+  ['https://host:8443/docs?x', '/docs?x'],
+  ['HTTP://host//a', '//a'],
+  ['/http://host/a', '/http://host/a'],
   ['/%20/a', '/%20/a'],
   ['/%zz?x=%zz', '/%25zz?x=%zz'],
+  ['http://host/%', '/%25'],
 ])('routableUrl of %s is %s', (target, url) => {
   expect(routableUrl(target)).toBe(url)
 })

@@ -1,6 +1,6 @@
-import { TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Config } from './config/config.ts'
+import { createBaseApp } from './http/base-app.ts'
 import errorHandler from './http/plugins/error-handler.ts'
 import requestLog from './http/plugins/request-log.ts'
 import requestMetrics from './http/plugins/request-metrics.ts'
@@ -8,26 +8,16 @@ import requestTrace from './http/plugins/request-trace.ts'
 import docs from './http/routes/docs.ts'
 import { publicDocs } from './http/routes/docs-contents.ts'
 import v1 from './http/routes/v1.ts'
-import connectionDraining from './http/server/graceful-shutdown.ts'
-import {
-  createHttpServer,
-  defaultServerLimits,
-  type ServerLimits,
-} from './http/server/http-server.ts'
+import type { ServerLimits } from './http/server/http-server.ts'
 import releaseSlot, { createLoadShedder } from './http/server/load-shedding.ts'
-import { createMalformedRequestResponder } from './http/server/malformed-request.ts'
 import { createRejectionReporter } from './http/server/rejection-reporter.ts'
 import peers from './http/server/slow-clients.ts'
 import { type Clock, wallClock } from './lib/clock.ts'
-import { newRequestId } from './lib/ids.ts'
 import type { Metrics } from './observability/metrics/registry.ts'
 import type { Tracing } from './observability/tracing/tracing.ts'
 import { type ChangelogEntry, deprecationsIn } from './openapi/changelog.ts'
 import { readChangelog } from './openapi/openapi-files.ts'
 import type { ServerServices } from './services.ts'
-
-// Above the 16 KB limit of a request line: a long id is a 404, not an error of the router.
-const MAX_PARAM_LENGTH = 32 * 1024
 
 export interface AppOptions {
   logger: FastifyBaseLogger
@@ -55,39 +45,19 @@ export function buildApp(
     changelog = readChangelog(),
   }: AppOptions,
 ): FastifyInstance {
-  const malformedRequests = createMalformedRequestResponder(({ requestId: request_id, reason }) => {
-    logger.info({ request_id, status: 400, reason }, 'malformed request rejected')
-    metrics.malformed.inc()
-  })
   const rejections = createRejectionReporter(logger, metrics)
   const loadShedder = createLoadShedder({
     maxConcurrent: config.maxConcurrentRequests,
     onShed: rejections.onShed,
   })
-  const app = Fastify({
-    loggerInstance: logger,
-    logController: new LogController({
-      disableRequestLogging: true,
-      requestIdLogLabel: 'request_id',
-    }),
-    genReqId: newRequestId,
-    trustProxy: config.trustProxy,
-    return503OnClosing: false, // A request that arrives during shutdown is still answered.
-    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
-    serverFactory: (handler) => {
-      const all = { ...defaultServerLimits, ...limits }
-      return createHttpServer(handler, {
-        malformedRequests,
-        loadShedder,
-        limits: all,
-        onClose: rejections.onClose,
-      })
-    },
-    clientErrorHandler: () => {}, // Our server answers; Fastify would send a second response.
+  const app = createBaseApp({
+    logger,
+    limits,
+    server: { acceptsBodies: false, loadShedder, onClose: rejections.onClose },
+    onMalformed: () => metrics.malformed.inc(),
+    fastify: { trustProxy: config.trustProxy },
   })
-  app.setValidatorCompiler(TypeBoxValidatorCompiler)
 
-  app.register(connectionDraining)
   app.register(releaseSlot, { loadShedder })
   app.register(peers)
   if (tracing !== null) app.register(requestTrace, { tracing })

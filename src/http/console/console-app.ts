@@ -28,7 +28,6 @@ export interface ConsoleAppOptions {
 }
 
 const MAX_BODY_BYTES = 16 * 1_024
-const REQUEST_MS = 30_000
 const ofAccount = { prefix: '/accounts/:account' }
 
 /** Builds the console of an account: the page, and the calls that it sends. */
@@ -36,7 +35,7 @@ export function buildConsoleApp(options: ConsoleAppOptions): FastifyInstance {
   const { management, orders: store, orderCursors, logger, origin } = options
   const { keys, sandbox, webhooks, sessions, stores, cursors, clock } = management
   // A form of another page can send text, and the base reads JSON alone.
-  const app = createManagementBase({ logger, maxBodyBytes: MAX_BODY_BYTES, requestMs: REQUEST_MS })
+  const app = createManagementBase({ logger, maxBodyBytes: MAX_BODY_BYTES, limits: {} })
   app.register(securityHeaders)
   app.register(pageRoutes)
   app.register(

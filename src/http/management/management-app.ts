@@ -5,6 +5,7 @@ import type { ManagementMetrics } from '../../observability/metrics/management.t
 import { throwNotFound } from '../plugins/error-handler.ts'
 import docs from '../routes/docs.ts'
 import { managementDocs } from '../routes/docs-contents.ts'
+import type { ServerLimits } from '../server/http-server.ts'
 import { MAX_BODY_BYTES } from './body.ts'
 import { createManagementBase } from './management-base.ts'
 import idempotencyKeys from './plugins/idempotency.ts'
@@ -27,6 +28,8 @@ export interface ManagementAppOptions {
   metrics: ManagementMetrics
   /** The origin of the console; `null` when there is none. */
   consoleUrl: string | null
+  /** Overrides of the default limits. */
+  limits?: Partial<ServerLimits>
 }
 
 const REQUEST_MS = 60_000
@@ -34,7 +37,7 @@ const REQUEST_MS = 60_000
 /** Builds the management API: an internal port, which the edge never publishes. */
 export function buildManagementApp(
   management: Management,
-  { tokens, logger, metrics, consoleUrl }: ManagementAppOptions,
+  { tokens, logger, metrics, consoleUrl, limits }: ManagementAppOptions,
 ): FastifyInstance {
   const {
     keys,
@@ -48,7 +51,11 @@ export function buildManagementApp(
     cursors,
     clock,
   } = management
-  const app = createManagementBase({ logger, maxBodyBytes: MAX_BODY_BYTES, requestMs: REQUEST_MS })
+  const app = createManagementBase({
+    logger,
+    maxBodyBytes: MAX_BODY_BYTES,
+    limits: { requestMs: REQUEST_MS, ...limits },
+  })
   app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) => {
     const route = routeOptions.url ?? 'none'
     metrics.requestSeconds.observe({ method, route, status: statusCode }, elapsedTime / 1_000)

@@ -1,10 +1,16 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import { headerValues } from '../headers.ts'
 import { connectionTrackerOf } from './connection-tracker.ts'
 import type { LoadShedder } from './load-shedding.ts'
 import type { MalformedRequestResponder } from './malformed-request.ts'
-import { isRequestTarget, routableUrl } from './request-target.ts'
+import { isRequestTarget } from './request-target.ts'
 import { type CloseReason, closeSlowClients, type SlowClientLimits } from './slow-clients.ts'
 
 /** The maximum size of request line and headers together. */
@@ -34,7 +40,10 @@ export const defaultServerLimits: ServerLimits = {
 
 export interface HttpServerOptions {
   malformedRequests: MalformedRequestResponder
-  loadShedder: Pick<LoadShedder, 'shed'>
+  /** Sheds no request when absent. */
+  loadShedder?: Pick<LoadShedder, 'shed'>
+  /** Whether the handler reads bodies. */
+  acceptsBodies: boolean
   limits: ServerLimits
   onClose(reason: CloseReason): void
 }
@@ -46,7 +55,7 @@ export interface HttpServerOptions {
  */
 export function createHttpServer(
   handler: RequestListener,
-  { malformedRequests, loadShedder, limits, onClose }: HttpServerOptions,
+  { malformedRequests, loadShedder, acceptsBodies, limits, onClose }: HttpServerOptions,
 ): Server {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -67,19 +76,17 @@ export function createHttpServer(
       malformedRequests.respond(response, violation)
       return
     }
-    if (loadShedder.shed(response)) return
-    request.url = routableUrl(request.url ?? '/')
-    handler(request, response)
+    if (!loadShedder?.shed(response)) handler(request, response)
   })
-  // No route accepts a body, so no expectation applies.
-  server.on('checkContinue', (_request, response) => malformedRequests.respond(response, 'expect'))
-  server.on('checkExpectation', (_request, response) =>
-    malformedRequests.respond(response, 'expect'),
-  )
+  // Without this listener, Node sends `100 Continue`.
+  if (!acceptsBodies) server.on('checkContinue', rejectExpectation)
+  server.on('checkExpectation', rejectExpectation)
   server.on('connect', (_request, stream) => {
     const socket = stream as Socket
     socket.on('error', () => socket.destroy()) // Node has detached its own handler.
-    afterResponses(socket, () => respondAndClose(socket, malformedRequests.rawResponse('connect')))
+    afterResponse(connections.lastResponse(socket), () =>
+      respondAndClose(socket, malformedRequests.rawResponse('connect')),
+    )
   })
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket
@@ -90,25 +97,36 @@ export function createHttpServer(
       socket.destroy(error)
       return
     }
-    const lastResponse = connections.lastResponse(socket)
-    // The body of an answered request is malformed: the client would match a second response to its
-    // next request.
-    const isBody = lastResponse !== undefined && !lastResponse.req.complete
-    afterResponses(socket, () => {
-      if (isBody) socket.destroy()
-      else respondAndClose(socket, malformedRequests.rawResponse(error.code ?? 'unknown'))
+    const respond = () =>
+      respondAndClose(socket, malformedRequests.rawResponse(error.code ?? 'unknown'))
+    const last = connections.lastResponse(socket)
+    if (last === undefined || last.req.complete) {
+      afterResponse(last, respond)
+      return
+    }
+    // The error is in the body. A handler that reads bodies sends no response then. Where one was
+    // sent, the client would match a second one to its next request.
+    afterResponse(acceptsBodies ? responseBefore(last) : last, () => {
+      if (acceptsBodies && !last.headersSent) respond()
+      else afterResponse(last, () => socket.destroy())
     })
   })
   return server
 
-  /**
-   * Waits for the responses to earlier pipelined requests; interleaved bytes would corrupt them.
-   */
-  function afterResponses(socket: Socket, end: () => void): void {
-    const lastResponse = connections.lastResponse(socket)
-    if (lastResponse === undefined || lastResponse.closed) end()
-    else lastResponse.once('close', end)
+  function rejectExpectation(_request: IncomingMessage, response: ServerResponse): void {
+    malformedRequests.respond(response, 'expect')
   }
+
+  /** Returns the response in flight before the latest one of its connection. */
+  function responseBefore({ req: { socket } }: ServerResponse): ServerResponse | undefined {
+    return [...connections.inFlight].filter(({ req }) => req.socket === socket).at(-2)
+  }
+}
+
+/** Waits for a response to an earlier pipelined request; interleaved bytes would corrupt it. */
+function afterResponse(response: ServerResponse | undefined, callback: () => void): void {
+  if (response === undefined || response.closed) callback()
+  else response.once('close', callback)
 }
 
 /**

@@ -22,9 +22,7 @@ export function createRejectionReporter(
   const logShed = createThrottledLog<ShedReason>((shed) => {
     logger.warn({ shed }, 'overloaded: requests were answered 503')
   }, LOG_INTERVAL_MS)
-  const logClosed = createThrottledLog<CloseReason>((cut) => {
-    logger.warn({ cut }, 'closed connections of slow or idle clients')
-  }, LOG_INTERVAL_MS)
+  const logClosed = createClosedConnectionLog(logger)
 
   return {
     onShed(reason: ShedReason) {
@@ -36,6 +34,15 @@ export function createRejectionReporter(
       logClosed(reason)
     },
   }
+}
+
+/** Logs the connections that a server closes, by reason. */
+export function createClosedConnectionLog(
+  logger: FastifyBaseLogger,
+): (reason: CloseReason) => void {
+  return createThrottledLog<CloseReason>((cut) => {
+    logger.warn({ cut }, 'closed connections of slow or idle clients')
+  }, LOG_INTERVAL_MS)
 }
 
 /**

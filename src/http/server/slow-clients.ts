@@ -42,9 +42,10 @@ const EVICTION_CACHE_MS = 100
 /**
  * Closes connections of idle and slow clients. At the limit, evicts the longest-idle connection:
  * Node's `maxConnections` would drop the new one, so silent connections could lock out all clients.
- * With few idle connections, evicts one with an unread response (see `selectToFreeSlots`). A
- * response that stalls closes its connection. One that progresses slowly stays open, unless its
- * slot is needed or unread responses exceed `maxUnreadBytes` (see `selectToFreeMemory`).
+ * With few idle connections, evicts one with an unread response (see `selectToFreeSlots`), else one
+ * whose body is not complete. A response that stalls closes its connection. One that progresses
+ * slowly stays open, unless its slot is needed or unread responses exceed `maxUnreadBytes` (see
+ * `selectToFreeMemory`).
  */
 export function closeSlowClients(
   server: Server,
@@ -57,11 +58,17 @@ export function closeSlowClients(
 
   server.on('connection', () => {
     if (open.size <= maxConnections) return
-    const unread = idle.size > minIdle ? undefined : nextEvictable()
-    if (unread === undefined) connections.closeLongestIdle()
-    else unread.socket.destroy()
+    const active = idle.size > minIdle ? undefined : (nextEvictable()?.socket ?? oldestUpload())
+    if (active === undefined) connections.closeLongestIdle()
+    else active.destroy()
     onClose('too_many')
   })
+
+  /** Returns the connection of the oldest request in flight whose body is not complete. */
+  function oldestUpload(): Socket | undefined {
+    for (const { req } of inFlight) if (!req.complete && !req.socket.destroyed) return req.socket
+    return undefined
+  }
 
   /** In reverse order: the next connection to close is the last element. */
   let evictable: SlowConnection[] = []

@@ -137,6 +137,11 @@ describe('HTTP that the parser refuses', () => {
   it.each([
     ['a malformed request line', 'NO SUCH THING\r\n\r\n'],
     ['a malformed header', `GET /v1/audit HTTP/1.1\r\nHost: localhost\r\nA b: c\r\n\r\n`],
+    ['no Host', 'GET /v1/audit HTTP/1.1\r\n\r\n'],
+    ['two Hosts', 'GET /v1/audit HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
+    ['an unknown Expect', 'GET /v1/audit HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n'],
+    ['a URL without a host', 'GET http:///v1/audit HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n'],
   ])('gets an error of the API: %s', async (_what, bytes) => {
     const [response] = await sendRaw(await test.api.listen(), bytes)
     expect(response).toMatchObject({ status: 400, headers: { 'request-id': REQUEST_ID } })

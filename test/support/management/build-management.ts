@@ -4,6 +4,7 @@ import { Registry } from 'prom-client'
 import { webhookSettings } from '../../../src/cli/webhooks/webhook-settings.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { buildManagementApp } from '../../../src/http/management/management-app.ts'
+import type { ServerLimits } from '../../../src/http/server/http-server.ts'
 import type { ChangeStream } from '../../../src/indexing/sources/change-stream.ts'
 import { type Clock, wallClock } from '../../../src/lib/clock.ts'
 import { createManagement } from '../../../src/management/management.ts'
@@ -27,6 +28,7 @@ export interface BuildManagementOptions {
   /** Orders go to this stream; into the index when absent. */
   stream?: ChangeStream | null
   consoleUrl?: string | null
+  limits?: Partial<ServerLimits>
 }
 
 /** The domain of the management API and its app, with a token of each kind. */
@@ -35,7 +37,13 @@ export function buildManagement(
   config: Pick<Config, 'webhooks'>,
   options: BuildManagementOptions = {},
 ) {
-  const { logger = silent, clock = wallClock, stream = null, consoleUrl = null } = options
+  const {
+    logger = silent,
+    clock = wallClock,
+    stream = null,
+    consoleUrl = null,
+    limits = {},
+  } = options
   const registry = new Registry()
   const metrics = createManagementMetrics(registry)
   const management = createManagement({
@@ -52,6 +60,7 @@ export function buildManagement(
     logger,
     metrics,
     consoleUrl,
+    limits,
   })
   api.addHook('onClose', management.close)
   return { management, api, metrics, registry }

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, InjectOptions } from 'fastify'
 import { afterAll, beforeAll } from 'vitest'
 import type { Config } from '../../../src/config/config.ts'
+import type { ServerLimits } from '../../../src/http/server/http-server.ts'
 import { serverUrl } from '../../../src/http/server/listen.ts'
 import type { ChangeStream } from '../../../src/indexing/sources/change-stream.ts'
 import type { ManagementStores } from '../../../src/management/management-stores.ts'
@@ -23,6 +24,7 @@ export interface ManagementCall {
 export interface ManagementApiOptions {
   env?: Record<string, string>
   logger?: FastifyBaseLogger
+  limits?: Partial<ServerLimits>
   /** Orders go to this stream; into the index when absent. */
   openStream?(config: Config): Promise<ChangeStream>
   /** Replaces stores, such as by failing ones. */
@@ -34,7 +36,7 @@ export interface ManagementApiOptions {
  * OpenAPI file.
  */
 export async function openManagementApi(options: ManagementApiOptions = {}) {
-  const { env, logger = silent, stores = (own) => own, openStream } = options
+  const { env, logger = silent, limits = {}, stores = (own) => own, openStream } = options
   const test = await openTestServices(env)
   const clock = { nowMs: Date.now() }
   const {
@@ -46,6 +48,7 @@ export async function openManagementApi(options: ManagementApiOptions = {}) {
     test.config,
     {
       logger,
+      limits,
       clock: () => clock.nowMs,
       consoleUrl: 'https://painel.example',
       stream: (await openStream?.(test.config)) ?? null,

@@ -33,8 +33,10 @@ export function toManagementApiError(thrown: unknown, limits: RouteLimits): ApiE
     const message = UNAVAILABLE[thrown.code]
     return new ApiError('service_unavailable', { message, cause: thrown })
   }
-  const { code, validation } = Object(thrown) as Partial<FastifyError>
+  const { code, statusCode, validation } = Object(thrown) as Partial<FastifyError>
   if (validation !== undefined) return invalidQuery(validation)
+  // The client disconnected within its body: Fastify gives that error a status, a store gives none.
+  if (code === 'ECONNRESET' && statusCode === 400) return new ApiError('invalid_request')
   return code === undefined ? undefined : BODY_ERRORS[code]?.(limits)
 }
 

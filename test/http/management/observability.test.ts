@@ -1,7 +1,11 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { metricIn } from '../../support/http/metric.ts'
+import { openSocket } from '../../support/http/raw-http.ts'
 import { ADMIN, READER, useManagementApi } from '../../support/management/management-api.ts'
 import { createEndpoint } from '../../support/management/webhook-endpoints.ts'
 
@@ -54,6 +58,21 @@ it('the log has one line a request, without tokens, keys, secrets, links and bod
   ]
   for (const secret of secrets) expect(text).not.toContain(secret)
   expect(text).toContain(created.headers['request-id'])
+})
+
+it('the log has no failure for a client that disconnects within its body', async () => {
+  lines.length = 0
+  const socket = await openSocket(await test.api.listen())
+  const received = once(test.api.app.server, 'request')
+  socket.write('POST /v1/accounts/acc_1/keys HTTP/1.1\r\nHost: localhost\r\n')
+  socket.write(`Authorization: Bearer ${ADMIN}\r\nContent-Type: application/json\r\n`)
+  socket.write('Content-Length: 100\r\n\r\n{')
+  const [request] = (await received) as [IncomingMessage]
+  await expect.poll(() => request.listenerCount('data')).toBe(1) // The body is being read.
+  socket.resetAndDestroy()
+  await expect.poll(() => request.errored).not.toBeNull()
+  await setImmediate()
+  expect(lines.filter((line) => line.includes('"failed"'))).toEqual([])
 })
 
 it('no cache stores a response, which may carry a key or a secret', async () => {

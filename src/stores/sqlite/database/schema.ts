@@ -89,6 +89,10 @@ export const ordersMigrations = [
     WHERE paid_key > updated_key AND paid_key < ${NULL_UPDATED_KEY};
   `,
   fillChecksums,
+  // The clock reading of an earlier release may be ahead. The next writer starts from its own.
+  `
+  UPDATE writer SET boot_id = NULL;
+  `,
 ] as const satisfies readonly Migration[]
 
 /**

@@ -50,24 +50,24 @@ export function createWriteTimestamps(
     'UPDATE writer SET last_stamp = ?, boot_id = ?, clock_ms = ?, uptime_ms = ?, monotonic_ms = ?',
   )
   /** The reading of this process; the reading in the row has priority. */
-  let ownReading: ClockReading = readClock(clock(), time)
+  let ownReading: ClockReading = { clockMs: clock(), ...readTime(time) }
 
   const readCurrent = () => readRow.get() as unknown as WriterRow
 
-  function referenceTime(row: WriterRow): ReferenceTime {
+  function referenceTime(row: WriterRow, now = readTime(time)): ReferenceTime {
     if (isReading(row) && isOfThisBoot(row)) {
       return {
-        nowMs: expectedClockMs(row, time),
+        nowMs: expectedClockMs(row, now),
         name: 'the expected time, by the last write timestamp',
       }
     }
     return {
-      nowMs: expectedClockMs(ownReading, time),
+      nowMs: expectedClockMs(ownReading, now),
       name: 'the time, by the clock when this process began',
     }
   }
 
-  const isOfThisBoot = ({ bootId }: ClockReading) => bootId !== null && bootId === time.bootId
+  const isOfThisBoot = ({ bootId }: TimeReading) => bootId !== null && bootId === time.bootId
 
   return {
     check() {
@@ -76,9 +76,12 @@ export function createWriteTimestamps(
     },
     next() {
       const current = readCurrent()
-      const reference = referenceTime(current)
-      const writeTimestamp = nextWriteTimestamp(reference, clock(), current.lastStamp, REMEDY)
-      ownReading = readClock(Math.max(writeTimestamp, Math.floor(reference.nowMs)), time)
+      const clockMs = clock()
+      // One reading for both uses: each write would lose the time between two of them.
+      const now = readTime(time)
+      const reference = referenceTime(current, now)
+      const writeTimestamp = nextWriteTimestamp(reference, clockMs, current.lastStamp, REMEDY)
+      ownReading = { clockMs: Math.max(writeTimestamp, Math.floor(reference.nowMs)), ...now }
       writeRow.run(
         writeTimestamp,
         ownReading.bootId,
@@ -125,28 +128,33 @@ function readBootId(): string | null {
   }
 }
 
-/** A wall-clock reading with the uptime at that moment. */
-interface ClockReading {
+/** A reading of the machine's time. */
+interface TimeReading {
   bootId: string | null
-  clockMs: number
   uptimeMs: number
   monotonicMs: number
 }
 
-function readClock(clockMs: number, time: MachineTime): ClockReading {
-  const { bootId } = time
-  return { bootId, clockMs, uptimeMs: time.uptime(), monotonicMs: time.monotonic() }
+/** The wall clock at a reading of the machine's time. */
+interface ClockReading extends TimeReading {
+  clockMs: number
 }
 
+function readTime({ bootId, uptime, monotonic }: MachineTime): TimeReading {
+  return { bootId, uptimeMs: uptime(), monotonicMs: monotonic() }
+}
+
+/** Above the steps of the uptime, which are 10 ms on Linux. */
+const MIN_SLEEP_MS = 1_000
+
 /**
- * The expected wall clock now, given an earlier reading. A container may report its own uptime, so
- * the longer of the two elapsed times counts.
+ * The expected wall clock at `now`, given an earlier reading. The uptime counts only when it shows
+ * sleep, because the rounding errors of its steps would add up over the writes. Monotonic times add
+ * up exactly. A container may report its own uptime, which may be shorter.
  */
-function expectedClockMs(reading: ClockReading, time: MachineTime): number {
-  const elapsedMs = Math.max(
-    time.uptime() - reading.uptimeMs,
-    time.monotonic() - reading.monotonicMs,
-    0,
-  )
-  return reading.clockMs + elapsedMs
+function expectedClockMs(reading: ClockReading, now: TimeReading): number {
+  const awakeMs = now.monotonicMs - reading.monotonicMs
+  const upMs = now.uptimeMs - reading.uptimeMs
+  const elapsedMs = upMs - awakeMs > MIN_SLEEP_MS ? upMs : awakeMs
+  return reading.clockMs + Math.max(elapsedMs, 0)
 }

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NULL_UPDATED_KEY } from '../../../../../src/orders/order-store.ts'
 import { applyMigrations } from '../../../../../src/stores/sqlite/database/database.ts'
+import { fillChecksums } from '../../../../../src/stores/sqlite/database/fill-checksums.ts'
 import { fillLookups } from '../../../../../src/stores/sqlite/database/fill-lookups.ts'
 import {
   keysMigrations,
@@ -31,6 +32,15 @@ it.each<[string, number | null, number]>([
   if (updatedKey !== null) putOrder(updatedKey)
   applyMigrations(db, LATER)
   expect(db.prepare('SELECT stamped_live FROM writer').all()).toEqual([{ stamped_live: expected }])
+})
+
+it('the clock reading of an earlier release, which may be ahead, is discarded', () => {
+  applyMigrations(db, LATER.slice(0, LATER.indexOf(fillChecksums) + 1))
+  db.exec(`UPDATE writer SET last_stamp = 1, boot_id = 'first', clock_ms = 2`)
+  applyMigrations(db, LATER.slice(LATER.indexOf(fillChecksums) + 1))
+  expect(db.prepare('SELECT last_stamp, boot_id FROM writer').all()).toEqual([
+    { last_stamp: 1, boot_id: null },
+  ])
 })
 
 describe('the orders of an earlier release', () => {

@@ -13,6 +13,8 @@ import {
 
 const NOON = Date.parse('2026-03-01T12:00:00Z')
 const HOUR_MS = 3_600_000
+/** Of Linux. */
+const UPTIME_STEP_MS = 10
 
 let db: DatabaseSync
 let clockMs: number
@@ -90,6 +92,47 @@ describe('a write timestamp of the embedded store', () => {
     clockMs += HOUR_MS
     time.uptimeMs += HOUR_MS
     expect(timestamps.next()).toBe(NOON + HOUR_MS)
+  })
+
+  it('the store counts a sleep of seconds once, beside any number of writes', () => {
+    const timestamps = start()
+    timestamps.next()
+    clockMs += 6_000
+    time.uptimeMs += 6_000
+    timestamps.next()
+    for (let write = 1; write <= 100; write++) {
+      advance(10)
+      expect(timestamps.next()).toBe(NOON + 6_000 + write * 10)
+    }
+    clockMs += 5_001
+    expect(() => timestamps.next()).toThrow(ClockSkewError)
+  })
+
+  it('the limit of the clock does not drift over writes between the steps of the uptime', () => {
+    const timestamps = start()
+    for (let write = 0; write < 12_000; write++) {
+      timestamps.next()
+      clockMs += 5
+      time.monotonicMs += 5
+      time.uptimeMs = Math.floor(time.monotonicMs / UPTIME_STEP_MS) * UPTIME_STEP_MS
+    }
+    clockMs += 5_001
+    expect(() => timestamps.next()).toThrow(ClockSkewError)
+    expect(() => start().next()).toThrow(ClockSkewError)
+  })
+
+  it('the limit of the clock does not fall behind while a clock is set back', () => {
+    const timestamps = createWriteTimestamps(db, () => clockMs, {
+      bootId: 'first',
+      uptime: () => time.uptimeMs,
+      // Time passes between two readings.
+      monotonic: () => time.monotonicMs++,
+    })
+    timestamps.next()
+    clockMs -= HOUR_MS
+    for (let write = 0; write < 6_000; write++) timestamps.next()
+    clockMs = NOON + time.monotonicMs - 60_000
+    expect(timestamps.next()).toBe(clockMs)
   })
 
   it('the store issues a write timestamp after a clock that was set back is right again', () => {

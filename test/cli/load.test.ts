@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type ProcessResult, runCommand, startCommand } from '../support/cli/command.ts'
+import { type ProcessResult, runCommand, runProcess, startCommand } from '../support/cli/command.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { type Backend, createBackend, onServices, opensearch } from '../support/stores/backend.ts'
 
@@ -52,6 +53,21 @@ describe('index load', () => {
       stderr: expect.stringContaining(`cannot read orders from ${backend.folder}`),
     })
   })
+
+  it.each([['', []], ...(onServices ? [[' with --stream', ['--stream']] as const] : [])] as const)(
+    'exits 1 and names a file that exists but cannot be opened%s',
+    async (_how, flags) => {
+      const file = join(backend.folder, 'socket')
+      const server = createServer().listen(file)
+      await once(server, 'listening')
+      const { code, stderr } = await runProcess(['index', 'load', file, ...flags], backend.env)
+      server.close()
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringMatching(`^cannot read orders from ${file}: ENXIO.*\n$`),
+      })
+    },
+  )
 
   it('continues when its output pipe is closed', async () => {
     const lines = Array.from({ length: 3_000 }, (_, n) => (n % 2 ? 'no order' : line(`ord_${n}`)))

@@ -17,8 +17,9 @@ const CHUNK_BYTES = 256 * 1024
 const SIGNAL_DELAY_MS = 50
 
 /**
- * Opens a file, or `stdin` for `-`. When `signal` aborts, reading fails.
- * @throws Error naming the file when opening or reading it fails
+ * Opens a file, or `stdin` for `-`. When `signal` aborts, reading fails. Reading the chunks throws
+ * an error that names the file, also for a file that exists but cannot be opened.
+ * @throws Error naming the file when there is none
  */
 export async function openInput(
   file: string,
@@ -38,6 +39,8 @@ function withByteCount(
   signal: AbortSignal,
 ): LoadInput {
   let bytesRead = 0
+  // The stream may fail before the first chunk is read. Without a listener, that ends the process.
+  stream.on('error', () => {})
   async function* chunks() {
     try {
       for await (const chunk of addAbortSignal(signal, stream)) {

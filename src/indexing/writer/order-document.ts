@@ -114,6 +114,12 @@ export function prerender(order: Order): void {
   splitAtUpdatedAt(order)
 }
 
+/** The length of the JSON of an order, almost. */
+export function renderedLength(order: Order): number {
+  const [before, after] = splitAtUpdatedAt(order)
+  return before.length + after.length
+}
+
 /** The JSON of an order before and after the value of `updated_at`, which is known last. */
 type SplitJson = readonly [before: string, after: string]
 

@@ -1,20 +1,18 @@
 import type { Clock } from '../../lib/clock.ts'
-import { type EventRecord, lastSequence } from '../../webhooks/events/event-record.ts'
 import { type Change, isValidationError, type ValidationError } from '../projection/change.ts'
-import { type EqualVersionPolicy, viewKeys, type WriteResult } from './decide.ts'
+import type { EqualVersionPolicy, WriteResult } from './decide.ts'
 import {
   checkVersions,
   type DecideOptions,
   decideBulk,
-  type LoadedOrders,
   type Results,
   type VersionRecords,
   withResult,
 } from './decide-bulk.ts'
+import { loadOrders } from './load-orders.ts'
+import { renderedLength } from './order-document.ts'
 import {
   DocumentRejectedError,
-  type EventRecordKey,
-  type IndexReader,
   type OrderIndex,
   type OrderLock,
   type WriteMode,
@@ -22,8 +20,9 @@ import {
 
 export interface Writer {
   /**
-   * Writes one bulk of changes, each of another order, and returns the result of each, in their
-   * order. After an error, retry the same changes: a version that was written counts as older then.
+   * Writes changes, each of another order, in one bulk, or in several where they have very many
+   * documents. Returns the result of each, in their order. After an error, retry the same changes: a
+   * version that was written counts as older then.
    */
   write(changes: readonly Change[], mode: WriteMode): Promise<WriteResult[]>
 }
@@ -43,8 +42,12 @@ export function createWriter(
     async write(changes, mode) {
       const lock = await index.lock(changes.map(({ orderId }) => orderId))
       try {
-        const results = await writeLocked(lock, changes, { mode, policy }, clock)
-        return [...results.values()]
+        const results: WriteResult[] = []
+        while (results.length < changes.length) {
+          const rest = changes.slice(results.length)
+          results.push(...(await writeFirst(lock, rest, { mode, policy }, clock)).values())
+        }
+        return results
       } finally {
         lock.release()
       }
@@ -98,18 +101,28 @@ function inRounds(entries: readonly (Change | ValidationError)[]): PositionedCha
   return rounds
 }
 
-/** Repeats load → decide → commit until a commit succeeds. */
-async function writeLocked(
+/**
+ * Repeats load → decide → commit until a commit succeeds, for the first changes that fit into one
+ * bulk. Returns their results.
+ */
+async function writeFirst(
   lock: OrderLock,
-  changes: readonly Change[],
+  pending: readonly Change[],
   options: DecideOptions,
   clock: Clock,
 ): Promise<Results> {
   let rejected: Results = new Map()
+  let bulk: readonly Change[] | undefined
   for (let earlier: Results = new Map(); ; ) {
     const transaction = await lock.begin()
-    const loaded = await load(transaction, changes, rejected, options, clock)
-    const { writes, results, isPreparation } = decideBulk(changes, loaded, earlier, options)
+    const records = await transaction.versionRecords(pending.map(({ orderId }) => orderId))
+    // The reads may have waited for the store for minutes.
+    const nowMs = clock()
+    // A retry writes the same changes, because results of its earlier attempts stay.
+    bulk ??= firstBulk(pending, records)
+    const decided = new Map([...checkVersions(bulk, records, options, nowMs), ...rejected])
+    const loaded = await loadOrders(transaction, bulk, { records, decided, nowMs }, options)
+    const { writes, results, isPreparation } = decideBulk(bulk, loaded, earlier, options)
     if (!isPreparation) earlier = results
     try {
       if ((await transaction.commit(writes, options.mode)) && !isPreparation) return results
@@ -124,62 +137,26 @@ async function writeLocked(
 }
 
 /**
- * Reads the version records of all changes, then the documents of those that the records let pass.
+ * The bound of the documents that one bulk reads or writes. A batch of a load or a watch is far
+ * below it, but where its orders have a hundred co-producers.
  */
-async function load(
-  reader: IndexReader,
-  changes: readonly Change[],
-  rejected: Results,
-  options: DecideOptions,
-  clock: Clock,
-): Promise<LoadedOrders> {
-  const records = await reader.versionRecords(changes.map(({ orderId }) => orderId))
-  // The reads may have waited for the store for minutes.
-  const nowMs = clock()
-  const decided = new Map([...checkVersions(changes, records, options, nowMs), ...rejected])
-  const accepted = changes.map(({ orderId }) => orderId).filter((id) => !decided.has(id))
-  const candidates = await (options.policy === 'repair'
-    ? reader.scan(accepted)
-    : reader.orphans(accepted))
-  const candidatesOf = Map.groupBy(candidates, ({ orderId }) => orderId)
-  const keys = accepted.flatMap((orderId) =>
-    viewKeys(orderId, records.get(orderId), candidatesOf.get(orderId) ?? []),
-  )
-  const pending = changes.filter(({ orderId }) => !decided.has(orderId))
-  const [stored, announced] = await Promise.all([
-    reader.views(keys),
-    loadAnnounced(reader, pending, records),
-  ])
-  return { records, decided, stored, nowMs, ...announced }
+const MAX_BULK_CHARACTERS = 32 * 1024 * 1024
+/** Counted for a smaller document, and for those of a deletion. */
+const MIN_DOCUMENT_CHARACTERS = 8 * 1024
+
+/** The first changes whose documents fit into one bulk, at least one. */
+function firstBulk(changes: readonly Change[], records: VersionRecords): readonly Change[] {
+  let characters = 0
+  const end = changes.findIndex((change, at) => {
+    characters += charactersOf(change, records.get(change.orderId)?.accountIds.length ?? 0)
+    return at > 0 && characters > MAX_BULK_CHARACTERS
+  })
+  return end === -1 ? changes : changes.slice(0, end)
 }
 
-/**
- * Reads what only accounts with a webhook endpoint need. The event records of every order, because
- * the account of a lost change may be in its event record alone: see `recording.md`.
- */
-async function loadAnnounced(
-  reader: Pick<IndexReader, 'subscribers' | 'eventRecords'>,
-  changes: readonly Change[],
-  records: VersionRecords,
-): Promise<Pick<LoadedOrders, 'subscribers' | 'events'>> {
-  const subscribers = await reader.subscribers()
-  const events = new Map<string, EventRecord[]>()
-  if (subscribers.size === 0) return { subscribers, events }
-  let keys = changes.map(
-    ({ orderId }): EventRecordKey => ({
-      orderId,
-      sequence: (records.get(orderId)?.announced?.sequence ?? 0) + 1,
-    }),
-  )
-  while (keys.length > 0) {
-    const found = await reader.eventRecords(keys)
-    for (const record of found) {
-      events.set(record.orderId, [...(events.get(record.orderId) ?? []), record])
-    }
-    keys = found.map((record) => ({
-      orderId: record.orderId,
-      sequence: lastSequence(record) + 1,
-    }))
-  }
-  return { subscribers, events }
+/** Stored documents count as large as the new ones. */
+function charactersOf({ views }: Change, storedCount: number): number {
+  const [view] = views
+  const each = Math.max(view ? renderedLength(view.order) : 0, MIN_DOCUMENT_CHARACTERS)
+  return each * Math.max(views.length, storedCount)
 }

@@ -39,6 +39,8 @@ const outOfSequence: Record<string, (usual: Instants) => Instants> = {
     ...usual,
     paid: usual.updated + 250 * MINUTE_MS,
   }),
+  // The zero time of Go.
+  'paid in year 1': (usual) => ({ ...usual, paid: Date.parse('0001-01-01T00:00:00Z') }),
 }
 
 const cases = Object.entries(outOfSequence).flatMap(([name, change]) =>

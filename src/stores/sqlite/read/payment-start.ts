@@ -34,7 +34,7 @@ export function afterUnpaid(query: PageQuery, read: ReadRow): PageQuery {
   const range = filterConditions(filters).find(isPaidRange)?.range
   const bound = sort === 'created_at_desc' ? range?.lt : range?.gte
   if (range === undefined || bound === undefined || bound === NULL_UPDATED_KEY) return query
-  const { gte = 0, lt = NULL_UPDATED_KEY } = range
+  const { gte = Number.MIN_SAFE_INTEGER, lt = NULL_UPDATED_KEY } = range
   const { rows, key } = read(exceptionsStatement(sort, [accountId, gte, lt]))
   if (rows === MAX_EXCEPTIONS) return query
   const start = { key: startKey(sort, bound, key as number | null), id: '' }

@@ -7,7 +7,7 @@ import { ByteReader } from './read/byte-reader.ts'
  *     source = {"frame":"crc-keys-order",keys "order":order}
  *
  * It has the CRC-32 of all that follows it, the byte length of the keys including the name of
- * `order`, and the byte length of the order. OpenSearch returns a source byte for byte. So a source
+ * `order` in at least four digits, and the byte length of the order. OpenSearch returns a source byte for byte. So a source
  * that matches is as written, and no text of a buyer can end an order early.
  */
 
@@ -47,7 +47,11 @@ export function readChecksumHeader(reader: ByteReader) {
   reader.expectText('{"frame":"')
   const crc = reader.readHex(8)
   reader.expectText('-')
-  const keysLength = reader.readHex(4)
+  let keysLength = reader.readHex(4)
+  // Keys of 64 KiB have more digits: those of an order with thousands of products.
+  while (reader.isValid() && !reader.startsWith('-')) {
+    keysLength = keysLength * 16 + reader.readHex(1)
+  }
   reader.expectText('-')
   const orderLength = reader.readHex(8)
   reader.expectText('",')

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import type { OrderDocument } from '../../../../../src/indexing/writer/order-document.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../../src/orders/order.ts'
 import type { Sort } from '../../../../../src/orders/order-store.ts'
-import { withChecksum } from '../../../../../src/stores/opensearch/checksum-header.ts'
 import { serializeDocument } from '../../../../../src/stores/opensearch/order-document.ts'
 import {
   decodeRawDocument,
@@ -36,6 +35,8 @@ const [first, second, third] = documents.map((document) => hit(document)) as [
   string,
   string,
 ]
+
+const manyProducts = Array.from({ length: 5_000 }, (_, n) => `prod_${n}_of_many`)
 
 describe('the decoder of raw hits', () => {
   it('the decoder returns the orders as they were written, each with its sort key', () => {
@@ -90,6 +91,18 @@ describe('the decoder of raw hits', () => {
     expect(rows?.map(({ json }) => Buffer.from(json).toString())).toEqual(written)
   })
 
+  it('the decoder returns an order whose keys are longer than 64 KiB', () => {
+    const [document, next] = documents
+    if (document === undefined || next === undefined) throw new Error('there are documents')
+    const large = { ...document, lookups: { ...document.lookups, product_ids: manyProducts } }
+    const hits = [large, next].map((one) => hit(one))
+    expect(hits[0]).toMatch(/"frame":"[0-9a-f]{8}-[0-9a-f]{5}-[0-9a-f]{8}"/)
+    const rows = cut(page(...hits))
+    expect(rows?.map(({ json }) => json)).toEqual(
+      [large, next].map(({ json }) => Buffer.from(json)),
+    )
+  })
+
   it('the decoder returns views of the response without a copy', () => {
     const answer = Buffer.from(whole)
     const rows = decodeRawHits(answer, { accountId: ACCOUNT, sort: 'created_at_desc' })
@@ -120,6 +133,14 @@ describe('the decoder of raw hits', () => {
     [
       'with a checksum header whose length exceeds the response',
       whole.replace(/-[0-9a-f]{8}"/, '-ffffffff"'),
+    ],
+    [
+      'with a checksum header that has a wrong character after the length of the keys',
+      whole.replace(/(-[0-9a-f]{4})-/, '$1g-'),
+    ],
+    [
+      'with a checksum header that has another digit in the length of the keys',
+      whole.replace(/(-[0-9a-f]{4})-/, '$10-'),
     ],
     ['without a comma between two hits', page(`${first}${second}`)],
     ['with a comma before the first', page(`,${first}`)],
@@ -175,13 +196,5 @@ describe('the decoder of one document', () => {
   it('the decoder never returns another order than the requested one', () => {
     expect(decode(rawDocument(), { ...address, orderId: 'ord_9' })).toBeUndefined()
     expect(decode(rawDocument(), { ...address, accountId: 'acc_2' })).toBeUndefined()
-  })
-})
-
-describe('the checksum header', () => {
-  it('the checksum header has the lengths in bytes and the checksum of the rest', () => {
-    expect(withChecksum('{"id":"ord_1"}', '{"name":"São"}')).toMatch(
-      /^\{"frame":"[0-9a-f]{8}-0015-0000000f","id":"ord_1","order":\{"name":"São"\}\}$/,
-    )
   })
 })

@@ -1,3 +1,4 @@
+import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, write } from './client.ts'
 import type { DocumentAddress, DocumentState } from './documents.ts'
 import { CONFLICT, isRejectedWith } from './errors.ts'
@@ -24,12 +25,20 @@ export async function replaceDocument(
   const condition = expected ?? { op_type: 'create' as const }
   const request = { ...address, ...condition, ...more, require_alias: true, body }
   try {
-    const { _seq_no, _primary_term } = await write(deadlineMs, (options) =>
-      client.index(request, options),
-    )
-    return { if_seq_no: _seq_no, if_primary_term: _primary_term }
+    return stateOf(address, await write(deadlineMs, (options) => client.index(request, options)))
   } catch (error) {
     if (isRejectedWith(error, CONFLICT)) return null
     throw error
   }
+}
+
+/** The client omits an undefined condition, so that the next write would replace any state. */
+function stateOf({ index }: DocumentAddress, response: object): DocumentState {
+  const { _seq_no, _primary_term } = response as { _seq_no?: unknown; _primary_term?: unknown }
+  if (typeof _seq_no !== 'number' || typeof _primary_term !== 'number') {
+    throw new Unavailable(
+      `the response of OpenSearch to a write lacks the state of a document of ${index}`,
+    )
+  }
+  return { if_seq_no: _seq_no, if_primary_term: _primary_term }
 }

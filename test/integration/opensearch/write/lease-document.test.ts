@@ -113,6 +113,9 @@ describe('replacing the lease', () => {
   it.each<[string, Behaviour]>([
     ['a 503', respondError(503, 'cluster_block_exception')],
     ['a page of HTML', respondText(200, '<html>It works!</html>', 'text/html')],
+    ['a 200 without the new version', respond(200, {})],
+    ['a 200 without the new sequence number', respond(200, { _primary_term: 2 })],
+    ['a 200 without the new term', respond(200, { _seq_no: 5 })],
   ])('a replacement has an unknown outcome after %s', async (_what, behaviour) => {
     const { document } = await start(behaviour)
     const error = await thrownBy(document.replace({ record, state }, record))

@@ -6,9 +6,10 @@ import type { InstantRange, OrderFilters } from './filters.ts'
 import type { LookupColumn } from './lookups.ts'
 
 /**
- * The key of an order without `updated_at`, or without `paid_at`: finite, exact in a JSON number, after every date.
+ * The key of an order without `updated_at`, or without `paid_at`: finite, exact in a JSON number,
+ * after every date.
  */
-export const NULL_UPDATED_KEY = 8_640_000_000_000_000
+export const NULL_INSTANT_KEY = 8_640_000_000_000_000
 
 export const sorts = ['created_at_desc', 'updated_at_asc'] as const
 export type Sort = (typeof sorts)[number]
@@ -57,11 +58,11 @@ function conditionsOf(filters: OrderFilters): readonly FilterCondition[] {
 function nullableCondition(column: string, { gte, lt, orNull }: InstantRange): RangeCondition {
   const from = gte === undefined ? {} : { gte }
   if (orNull === undefined) {
-    return { column, range: { ...from, lt: Math.min(lt ?? NULL_UPDATED_KEY, NULL_UPDATED_KEY) } }
+    return { column, range: { ...from, lt: Math.min(lt ?? NULL_INSTANT_KEY, NULL_INSTANT_KEY) } }
   }
   return lt === undefined
     ? { column, range: from }
-    : { column, range: { ...from, lt }, orKey: NULL_UPDATED_KEY }
+    : { column, range: { ...from, lt }, orKey: NULL_INSTANT_KEY }
 }
 
 /**

@@ -3,7 +3,7 @@ import type { CursorCodec, Listing, PagerState } from './cursor.ts'
 import type { ListParams } from './list-params.ts'
 import { ORDER_SCHEMA_VERSION } from './order.ts'
 import {
-  NULL_UPDATED_KEY,
+  NULL_INSTANT_KEY,
   type OrderReader,
   type Position,
   type RenderedOrder,
@@ -89,7 +89,7 @@ export async function readPage(
 /** Whether a page of `remaining` rows ends inside the undated tail, with more rows to follow. */
 function endsInUndatedTail(listing: Listing, found: RenderedOrder[], remaining: number): boolean {
   if (listing.sort !== 'updated_at_asc' || found.length <= remaining) return false
-  return found[remaining - 1]?.key === NULL_UPDATED_KEY
+  return found[remaining - 1]?.key === NULL_INSTANT_KEY
 }
 
 function advance(listing: Listing, pass: PagerState, delivered: RenderedOrder[]): PagerState {
@@ -97,7 +97,7 @@ function advance(listing: Listing, pass: PagerState, delivered: RenderedOrder[])
   if (last === undefined) return pass
   const after = position(last)
   if (listing.sort === 'created_at_desc') return { ...pass, after }
-  const dated = delivered.findLast((row) => row.key !== NULL_UPDATED_KEY)
+  const dated = delivered.findLast((row) => row.key !== NULL_INSTANT_KEY)
   return { ...pass, after, dated: dated === undefined ? pass.dated : position(dated) }
 }
 

@@ -5,7 +5,7 @@ import { createWriter } from '../../src/indexing/writer/writer.ts'
 import { noFilters, type OrderFilters } from '../../src/orders/filters.ts'
 import type { Order } from '../../src/orders/order.ts'
 import {
-  NULL_UPDATED_KEY,
+  NULL_INSTANT_KEY,
   type PageQuery,
   type RenderedOrder,
 } from '../../src/orders/order-store.ts'
@@ -113,7 +113,7 @@ describe.each(stores)('the order store on %s', (_name, open) => {
 
     it('omits orders without updated_at under any filter on updated_at, in both sorts', async () => {
       await write([sourceOrder({ id: 'ord_1', changed_at: null }), sourceOrder({ id: 'ord_2' })])
-      for (const updated of [{ gte: 0 }, { lt: NULL_UPDATED_KEY + 1 }]) {
+      for (const updated of [{ gte: 0 }, { lt: NULL_INSTANT_KEY + 1 }]) {
         for (const sort of ['created_at_desc', 'updated_at_asc'] as const) {
           expect(await ids({ sort, filters: { ...everything, updated } })).toEqual(['ord_2'])
         }
@@ -190,7 +190,7 @@ describe.each(stores)('the order store on %s', (_name, open) => {
       ['paid_gte', { paid: { gte: paidMs } }, ['ord_3', 'ord_2']],
       ['paid_gte after an instant', { paid: { gte: paidMs + 1 } }, ['ord_2']],
       ['paid_lt', { paid: { lt: paidMs + 1 } }, ['ord_3']],
-      ['paid_lt after every instant', { paid: { lt: NULL_UPDATED_KEY + 1 } }, ['ord_3', 'ord_2']],
+      ['paid_lt after every instant', { paid: { lt: NULL_INSTANT_KEY + 1 } }, ['ord_3', 'ord_2']],
       ['a product and a status', { productIds: ['prod_2'], statuses: ['REFUNDED'] }, ['ord_2']],
       [
         'all of them',

@@ -2,7 +2,7 @@ import { formatInstant } from '../../../src/lib/instant.ts'
 import { orderFilters } from '../../../src/orders/filter-table.ts'
 import type { InstantRange, OrderFilters } from '../../../src/orders/filters.ts'
 import { type Lookups, lookupsOf, paidAtOf } from '../../../src/orders/lookups.ts'
-import { isAfter, NULL_UPDATED_KEY, type Sort } from '../../../src/orders/order-store.ts'
+import { isAfter, NULL_INSTANT_KEY, type Sort } from '../../../src/orders/order-store.ts'
 import type { BenchOrders, Listing } from './orders.ts'
 
 /** The fields of an order by which the measured filters find it, and its place in each sort. */
@@ -20,7 +20,7 @@ export function filteredOrders(orders: BenchOrders, accountId: string): Filtered
     .map(({ orderId, order, createdKey, updatedAt }) => ({
       id: orderId,
       created_at_desc: createdKey,
-      updated_at_asc: typeof updatedAt === 'number' ? updatedAt : NULL_UPDATED_KEY,
+      updated_at_asc: typeof updatedAt === 'number' ? updatedAt : NULL_INSTANT_KEY,
       paidAt: paidAtOf(order),
       lookups: lookupsOf(order),
     }))
@@ -48,7 +48,7 @@ export function filteredListing(
       if (position === undefined) throw new Error(`the listing has no row ${row}`)
       return position
     },
-    lastDated: positions.findLast(({ key }) => key !== NULL_UPDATED_KEY) ?? null,
+    lastDated: positions.findLast(({ key }) => key !== NULL_INSTANT_KEY) ?? null,
   }
 }
 

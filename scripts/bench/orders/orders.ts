@@ -6,7 +6,7 @@ import { renderDocument } from '../../../src/indexing/writer/order-document.ts'
 import type { ViewWrite } from '../../../src/indexing/writer/order-index.ts'
 import { formatInstant } from '../../../src/lib/instant.ts'
 import type { Order } from '../../../src/orders/order.ts'
-import { NULL_UPDATED_KEY, type Position, type Sort } from '../../../src/orders/order-store.ts'
+import { NULL_INSTANT_KEY, type Position, type Sort } from '../../../src/orders/order-store.ts'
 import { documentId, serializeDocument } from '../../../src/stores/opensearch/order-document.ts'
 import { sum } from '../../../test/harness/statistics.ts'
 
@@ -68,7 +68,7 @@ export function createOrders(sizes: Readonly<Record<string, number>>, until: num
     const createdKey = until - random.between(0, OLDEST_MS)
     const updatedKey = Math.min(until, createdKey + random.between(0, LONGEST_LIFE_MS))
     createdKeys[index] = createdKey
-    updatedKeys[index] = random.chance(UNDATED_SHARE) ? NULL_UPDATED_KEY : updatedKey
+    updatedKeys[index] = random.chance(UNDATED_SHARE) ? NULL_INSTANT_KEY : updatedKey
   }
 
   let first = 0
@@ -103,7 +103,7 @@ export function createOrders(sizes: Readonly<Record<string, number>>, until: num
         paid_at: paidAt(template, createdKey, updatedKey),
       }
       const order = { ...template, id: orderId, ...dates }
-      const updatedAt = updatedKey === NULL_UPDATED_KEY ? null : updatedKey
+      const updatedAt = updatedKey === NULL_INSTANT_KEY ? null : updatedKey
       yield { accountId: owner.id, orderId, order, createdKey, updatedAt }
     }
   }
@@ -143,7 +143,7 @@ function sortedListing(sort: Sort, keys: Float64Array, indices: Uint32Array): Li
   // Ids are ASCII, so strings compare as their bytes do.
   const byId = (a: number, b: number) => (positionOf(a).id < positionOf(b).id ? -1 : 1)
   const sorted = indices.toSorted((a, b) => sign * ((keys[a] ?? 0) - (keys[b] ?? 0) || byId(a, b)))
-  const lastDated = sorted.findLast((index) => keys[index] !== NULL_UPDATED_KEY)
+  const lastDated = sorted.findLast((index) => keys[index] !== NULL_INSTANT_KEY)
   return {
     size: sorted.length,
     at(row) {

@@ -1,9 +1,9 @@
 import { parseJson } from '../../lib/json.ts'
-import { NULL_UPDATED_KEY } from '../../orders/order-store.ts'
+import { NULL_INSTANT_KEY } from '../../orders/order-store.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
 import type { Change, ValidationError } from '../projection/change.ts'
 import type { View } from '../projection/order-views.ts'
-import { checkVersion } from '../writer/decide.ts'
+import { checkVersion, isRejected } from '../writer/decide.ts'
 import { hasSameContent } from '../writer/order-document.ts'
 import type { OrderVersionRecord, ViewKey } from '../writer/order-index.ts'
 import { differingPaths } from './differing-paths.ts'
@@ -21,7 +21,7 @@ export function versionStatus(
 ): VersionStatus {
   // Live: a back-fill also rejects future dates, which is no inconsistency of the index.
   const result = checkVersion(change, record, 'live', 0)
-  if (typeof result === 'object') return result
+  if (isRejected(result)) return result
   if (result === undefined) return 'behind'
   return change.version === record?.version ? 'current' : 'superseded'
 }
@@ -86,7 +86,7 @@ function differingFields(
   // The scan of all documents reports inconsistent key fields.
   if (document.damaged || invalidKeyFields(document).length > 0) return []
   const { shape, updated_key } = document.keys as { shape: number; updated_key: number }
-  const hasDate = updated_key !== NULL_UPDATED_KEY
+  const hasDate = updated_key !== NULL_INSTANT_KEY
   const date = hasUpdatedAt === hasDate ? [] : ['/updated_at']
   const json = Buffer.from(JSON.stringify(document.order))
   if (

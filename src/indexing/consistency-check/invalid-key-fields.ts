@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parseInstant } from '../../lib/instant.ts'
 import { lookupColumns } from '../../orders/lookups.ts'
-import { NULL_UPDATED_KEY } from '../../orders/order-store.ts'
+import { NULL_INSTANT_KEY } from '../../orders/order-store.ts'
 import { filterKeysOf } from '../writer/order-document.ts'
 import type { FoundDocument, KeyField } from './index-inspection.ts'
 
@@ -58,7 +58,7 @@ function propertyOf(value: unknown, name: string): unknown {
 }
 
 function updatedKeyOf(instant: unknown): number | undefined {
-  return instant === null ? NULL_UPDATED_KEY : keyOf(instant)
+  return instant === null ? NULL_INSTANT_KEY : keyOf(instant)
 }
 
 function keyOf(instant: unknown): number | undefined {

@@ -1,4 +1,5 @@
 import type { ValidationError } from '../projection/change.ts'
+import { isRejected } from '../writer/decide.ts'
 import { prerender } from '../writer/order-document.ts'
 import type { WriteMode } from '../writer/order-index.ts'
 import type { Writer } from '../writer/writer.ts'
@@ -73,7 +74,7 @@ export async function load(
     for (const [position, entry] of batch.entries()) {
       const result = results[position]
       summary.read++
-      if (typeof result === 'object') {
+      if (isRejected(result)) {
         summary.refused++
         onRejected(entry.lineNumber, result)
       } else if (result !== undefined) {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Change, ValidationError } from '../projection/change.ts'
 import { parseOrder } from '../projection/change.ts'
-import type { WriteResult } from '../writer/decide.ts'
+import { isRejected, type WriteResult } from '../writer/decide.ts'
 import type { LastWrite, OrderIndex } from '../writer/order-index.ts'
 import type { Writer } from '../writer/writer.ts'
 import { writeChanges } from '../writer/writer.ts'
@@ -68,7 +68,7 @@ export async function processNextBatch({
   }
   const counts = await acknowledgeBatch(stream, written, lost)
   for (const { entry, result } of written) {
-    if (typeof result === 'object') events.onRejected(entry.id, result)
+    if (isRejected(result)) events.onRejected(entry.id, result)
   }
   if (entries.length > 0) events.onBatch(counts)
   return entries.length
@@ -111,7 +111,7 @@ async function acknowledgeBatch(
   const acknowledged = lost.map(({ id }) => id)
   const deadLetters = []
   for (const { entry, result } of written) {
-    if (typeof result === 'object') {
+    if (isRejected(result)) {
       counts.refused++
       deadLetters.push({ ...entry, error: result })
     } else {

@@ -1,5 +1,5 @@
 import { ORDER_SCHEMA_VERSION } from '../../orders/order.ts'
-import { NULL_UPDATED_KEY } from '../../orders/order-store.ts'
+import { NULL_INSTANT_KEY } from '../../orders/order-store.ts'
 import type { Change, ValidationError } from '../projection/change.ts'
 import type { View } from '../projection/order-views.ts'
 import { hasSameContent } from './order-document.ts'
@@ -15,6 +15,11 @@ import type {
 
 /** The result of one change. */
 export type WriteResult = 'written' | 'unchanged' | 'older' | ValidationError
+
+/** Whether the change was rejected. */
+export function isRejected(result: WriteResult | undefined): result is ValidationError {
+  return typeof result === 'object'
+}
 
 /**
  * How to treat a version that the index already has. `drop` ignores it. `reproject` rewrites its
@@ -87,7 +92,7 @@ export function decide(
 ): BulkWrites {
   const readable = stored.filter(isReadable)
   // After a crash between documents and version records, only the document has the date.
-  const isDated = readable.some(({ updatedKey }) => updatedKey !== NULL_UPDATED_KEY)
+  const isDated = readable.some(({ updatedKey }) => updatedKey !== NULL_INSTANT_KEY)
   const hasUpdatedAt = change.changedAt !== null || isDated || (record?.hasUpdatedAt ?? false)
   const storedFor = new Map(readable.map((view) => [view.accountId, view]))
   const accountIds = change.views.map(({ accountId }) => accountId)
@@ -177,12 +182,12 @@ function keptDates({
   updatedKey,
   writtenKey,
 }: StoredView): Pick<ViewWrite, 'updatedAt' | 'writtenKey'> {
-  const updatedAt = updatedKey === NULL_UPDATED_KEY ? null : updatedKey
+  const updatedAt = updatedKey === NULL_INSTANT_KEY ? null : updatedKey
   return { updatedAt, ...(writtenKey !== undefined && { writtenKey }) }
 }
 
 /** The first date of an order counts as a change. */
 function hasNewContent({ order }: View, stored: StoredView, hasUpdatedAt: boolean): boolean {
-  if (hasUpdatedAt && stored.updatedKey === NULL_UPDATED_KEY) return true
+  if (hasUpdatedAt && stored.updatedKey === NULL_INSTANT_KEY) return true
   return !hasSameContent(stored, order)
 }

@@ -3,7 +3,7 @@ import { formatInstant } from '../../lib/instant.ts'
 import { parseJson } from '../../lib/json.ts'
 import { type Lookups, lookupsOf, paidAtOf } from '../../orders/lookups.ts'
 import { ORDER_SCHEMA_VERSION, type Order } from '../../orders/order.ts'
-import { NULL_UPDATED_KEY } from '../../orders/order-store.ts'
+import { NULL_INSTANT_KEY } from '../../orders/order-store.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
 import type { StoredView, ViewWrite } from './order-index.ts'
 
@@ -33,7 +33,7 @@ export function renderDocument(write: ViewWrite, writeTimestamp: number): OrderD
     status: write.order.status,
     paymentMethod: write.order.payment.method,
     createdKey: write.createdKey,
-    updatedKey: updatedAt ?? NULL_UPDATED_KEY,
+    updatedKey: updatedAt ?? NULL_INSTANT_KEY,
     writtenKey: write.writtenKey ?? writeTimestamp,
     ...filterKeysOf(write.order),
     json: renderOrder(write.order, updatedAt),
@@ -42,7 +42,7 @@ export function renderDocument(write: ViewWrite, writeTimestamp: number): OrderD
 
 /** The keys of the filters that an index of an earlier release lacks. */
 export function filterKeysOf(order: Partial<Order>): Pick<OrderDocument, 'paidKey' | 'lookups'> {
-  return { paidKey: paidAtOf(order) ?? NULL_UPDATED_KEY, lookups: lookupsOf(order) }
+  return { paidKey: paidAtOf(order) ?? NULL_INSTANT_KEY, lookups: lookupsOf(order) }
 }
 
 /** The JSON of an order without its date: equal for views with the same content. */
@@ -60,7 +60,7 @@ export function hasSameContent(
   stored: Pick<StoredView, 'updatedKey' | 'schemaVersion' | 'json'>,
   order: Order,
 ): boolean {
-  const updatedAt = stored.updatedKey === NULL_UPDATED_KEY ? null : stored.updatedKey
+  const updatedAt = stored.updatedKey === NULL_INSTANT_KEY ? null : stored.updatedKey
   const rendered = renderOrder(order, updatedAt)
   const current = Buffer.from(upgradeOrder(stored.json, stored.schemaVersion)).toString()
   if (rendered === current) return true
@@ -105,7 +105,7 @@ export function hasReadableKeys(
 ): keys is { schemaVersion: number; updatedKey: number } {
   const { schemaVersion, updatedKey } = keys
   const isDate =
-    Number.isSafeInteger(updatedKey) && Math.abs(Number(updatedKey)) <= NULL_UPDATED_KEY
+    Number.isSafeInteger(updatedKey) && Math.abs(Number(updatedKey)) <= NULL_INSTANT_KEY
   return Number.isSafeInteger(schemaVersion) && isDate
 }
 

@@ -1,6 +1,6 @@
 import type { PagerState } from '../../../src/orders/cursor.ts'
 import {
-  NULL_UPDATED_KEY,
+  NULL_INSTANT_KEY,
   type OrderStore,
   type PageQuery,
   type Position,
@@ -45,7 +45,7 @@ export function createArrayOrderStore(): ArrayOrderStore {
   }
 
   function rendered({ id, created, updated, written }: Row, sort: PageQuery['sort']) {
-    const key = sort === 'created_at_desc' ? created : (updated ?? NULL_UPDATED_KEY)
+    const key = sort === 'created_at_desc' ? created : (updated ?? NULL_INSTANT_KEY)
     return { key, id, json: Buffer.from(`${id}@${written}`), tag: `${written}` }
   }
 

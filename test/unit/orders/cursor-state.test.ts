@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { PagerState } from '../../../src/orders/cursor.ts'
 import { decodeState, encodeState } from '../../../src/orders/cursor.ts'
-import { NULL_UPDATED_KEY } from '../../../src/orders/order-store.ts'
+import { NULL_INSTANT_KEY } from '../../../src/orders/order-store.ts'
 import { pagerStates } from '../../support/orders/arbitraries.ts'
 
 const NOWHERE: PagerState = { after: null, dated: null, mark: null, nextMark: null }
@@ -35,7 +35,7 @@ describe('the bytes of a pager state', () => {
   )
 
   it.each([
-    ['the key of an order without updated_at', NULL_UPDATED_KEY],
+    ['the key of an order without updated_at', NULL_INSTANT_KEY],
     ['a key before 1970', -1],
     ['the first valid instant', Date.parse('0000-01-01T00:00:00Z')],
     ['a key that needs more than 32 bits', 2 ** 32 + 1],
@@ -55,7 +55,7 @@ describe('the bytes of a pager state', () => {
   })
 
   it('the bytes of a pager state have a length of at most 293', () => {
-    const position = { key: NULL_UPDATED_KEY, id: LONGEST_ID }
+    const position = { key: NULL_INSTANT_KEY, id: LONGEST_ID }
     const state = { after: position, dated: position, mark: position, nextMark: position }
     expect(encodeState(state)).toHaveLength(1 + 4 * 73)
   })

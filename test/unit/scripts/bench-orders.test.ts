@@ -10,7 +10,7 @@ import {
 import { accountSizes, createOrders } from '../../../scripts/bench/orders/orders.ts'
 import { recordSearches } from '../../../scripts/bench/orders/searches.ts'
 import { depthCases } from '../../../scripts/bench/parts/sizes.ts'
-import { NULL_UPDATED_KEY, sorts } from '../../../src/orders/order-store.ts'
+import { NULL_INSTANT_KEY, sorts } from '../../../src/orders/order-store.ts'
 
 const UNTIL = Date.UTC(2026, 0, 1)
 const orders = createOrders(accountSizes(8_000), UNTIL)
@@ -34,14 +34,14 @@ describe('generated orders', () => {
 
   it('Ids are unique, 2% of orders have no updated_at, and the same sizes give the same orders', () => {
     expect(new Set(documents.map(({ id }) => id)).size).toBe(8_000)
-    const undated = documents.filter(({ updated_key }) => updated_key === NULL_UPDATED_KEY)
+    const undated = documents.filter(({ updated_key }) => updated_key === NULL_INSTANT_KEY)
     expect(undated.length / 8_000).toBeCloseTo(0.02, 1)
     const again = createOrders(accountSizes(8_000), UNTIL)
     expect(again.bulkLines().take(100).toArray()).toEqual(orders.bulkLines().take(100).toArray())
   })
 
   it('The documents have the ids and dates of their orders', () => {
-    const instant = (key: number) => (key === NULL_UPDATED_KEY ? null : new Date(key).toISOString())
+    const instant = (key: number) => (key === NULL_INSTANT_KEY ? null : new Date(key).toISOString())
     for (const { action, account_id, id, created_key, updated_key, order } of documents) {
       expect(action.index).toEqual({ _id: `${account_id}:${id}`, routing: account_id })
       const dates = { created_at: instant(created_key), updated_at: instant(updated_key) }
@@ -57,7 +57,7 @@ describe('generated orders', () => {
     const listing = large[0]?.listing(sort)
     const ids = Array.from({ length: 4_000 }, (_, row) => listing?.at(row).id)
     expect(ids).toEqual(sorted.map(({ id }) => id))
-    const lastDated = sorted.findLast((document) => document[key] !== NULL_UPDATED_KEY)
+    const lastDated = sorted.findLast((document) => document[key] !== NULL_INSTANT_KEY)
     expect(listing?.lastDated?.id).toBe(lastDated?.id)
   })
 })
@@ -83,7 +83,7 @@ describe('places', () => {
   /** A listing whose last tenth has no date. */
   const accountOf = (size: number) => {
     const at = (row: number) => {
-      const key = row < 0.9 * size ? row : NULL_UPDATED_KEY
+      const key = row < 0.9 * size ? row : NULL_INSTANT_KEY
       return { key, id: `ord_${row}` }
     }
     const lastDated = at(Math.ceil(0.9 * size) - 1)

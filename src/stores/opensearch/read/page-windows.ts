@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../lib/clock.ts'
 import {
   filterConditions,
-  NULL_UPDATED_KEY,
+  NULL_INSTANT_KEY,
   type PageQuery,
   type Position,
 } from '../../../orders/order-store.ts'
@@ -56,7 +56,7 @@ export function createPageWindows(clock: Clock): PageWindows {
     learn(query, rows) {
       const [first, last] = [rows[0], rows.at(-1)]
       if (!hasWindow(query) || rows.length < query.size || !first || !last) return
-      if (last.key === NULL_UPDATED_KEY) return
+      if (last.key === NULL_INSTANT_KEY) return
       const listing = listingOf(query)
       const span = Math.abs(last.key - (query.after ?? first).key)
       densities.set(listing, {

@@ -1,7 +1,7 @@
 import {
   type FilterCondition,
   filterConditions,
-  NULL_UPDATED_KEY,
+  NULL_INSTANT_KEY,
   type PageQuery,
   type Position,
   type Sort,
@@ -64,7 +64,7 @@ function datedOrWrittenAfter({ key, id }: Position) {
   return {
     bool: {
       should: [
-        { range: { updated_key: { lt: NULL_UPDATED_KEY } } },
+        { range: { updated_key: { lt: NULL_INSTANT_KEY } } },
         { range: { written_key: { gt: key } } },
         { bool: { filter: [{ term: { written_key: key } }, { range: { id: { gt: id } } }] } },
       ],

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { parseJson } from '../../../lib/json.ts'
 import { lookupsOf, paidAtOf } from '../../../orders/lookups.ts'
 import type { Order } from '../../../orders/order.ts'
-import { NULL_UPDATED_KEY } from '../../../orders/order-store.ts'
+import { NULL_INSTANT_KEY } from '../../../orders/order-store.ts'
 
 /**
  * Adds the columns of the filters by payment and by text, and fills them from the stored orders.
@@ -10,7 +10,7 @@ import { NULL_UPDATED_KEY } from '../../../orders/order-store.ts'
  */
 export function fillLookups(db: DatabaseSync): void {
   db.exec(`
-    ALTER TABLE orders ADD COLUMN paid_key INTEGER NOT NULL DEFAULT ${NULL_UPDATED_KEY};
+    ALTER TABLE orders ADD COLUMN paid_key INTEGER NOT NULL DEFAULT ${NULL_INSTANT_KEY};
     ALTER TABLE orders ADD COLUMN lookups TEXT NOT NULL DEFAULT '{}';
   `)
   fillColumns(db)
@@ -60,7 +60,7 @@ function fillColumns(db: DatabaseSync): void {
     const page = select.all(after, PAGE_SIZE) as unknown as { rowid: number; json: Uint8Array }[]
     for (const { rowid, json } of page) {
       const order = readOrder(json)
-      const paidKey = paidAtOf(order) ?? NULL_UPDATED_KEY
+      const paidKey = paidAtOf(order) ?? NULL_INSTANT_KEY
       update.run(paidKey, JSON.stringify(lookupsOf(order)), rowid)
       after = rowid
     }

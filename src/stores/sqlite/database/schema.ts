@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { NULL_UPDATED_KEY } from '../../../orders/order-store.ts'
+import { NULL_INSTANT_KEY } from '../../../orders/order-store.ts'
 import { fillChecksums } from './fill-checksums.ts'
 import { fillLookups } from './fill-lookups.ts'
 
@@ -86,7 +86,7 @@ export const ordersMigrations = [
   CREATE INDEX orders_paid_before_creation ON orders (account_id, paid_key, created_key)
     WHERE paid_key < created_key;
   CREATE INDEX orders_paid_after_update ON orders (account_id, paid_key, updated_key)
-    WHERE paid_key > updated_key AND paid_key < ${NULL_UPDATED_KEY};
+    WHERE paid_key > updated_key AND paid_key < ${NULL_INSTANT_KEY};
   `,
   fillChecksums,
   // The clock reading of an earlier release may be ahead. The next writer starts from its own.

@@ -3,7 +3,7 @@ import {
   type FilterCondition,
   filterConditions,
   type LookupCondition,
-  NULL_UPDATED_KEY,
+  NULL_INSTANT_KEY,
   type PageQuery,
   type Position,
   type RangeCondition,
@@ -122,7 +122,7 @@ function selectStatement(
   if (query.nullsWrittenAfter) {
     const { key, id } = query.nullsWrittenAfter
     conditions.push({
-      sql: `(updated_key < ${NULL_UPDATED_KEY} OR (written_key, id) > (?, ?))`,
+      sql: `(updated_key < ${NULL_INSTANT_KEY} OR (written_key, id) > (?, ?))`,
       params: [key, id],
     })
   }

@@ -1,7 +1,7 @@
 import {
   filterConditions,
   isAfter,
-  NULL_UPDATED_KEY,
+  NULL_INSTANT_KEY,
   type PageQuery,
 } from '../../../orders/order-store.ts'
 import type { Statement } from './page-statement.ts'
@@ -16,7 +16,7 @@ const exceptions = {
   },
   updated_at_asc: {
     source: 'orders INDEXED BY orders_paid_after_update',
-    where: `paid_key > updated_key AND paid_key < ${NULL_UPDATED_KEY}`,
+    where: `paid_key > updated_key AND paid_key < ${NULL_INSTANT_KEY}`,
     extreme: 'min(updated_key)',
   },
 }
@@ -33,8 +33,8 @@ export function afterUnpaid(query: PageQuery, read: ReadRow): PageQuery {
   const { accountId, filters, sort, after } = query
   const range = filterConditions(filters).find(isPaidRange)?.range
   const bound = sort === 'created_at_desc' ? range?.lt : range?.gte
-  if (range === undefined || bound === undefined || bound === NULL_UPDATED_KEY) return query
-  const { gte = Number.MIN_SAFE_INTEGER, lt = NULL_UPDATED_KEY } = range
+  if (range === undefined || bound === undefined || bound === NULL_INSTANT_KEY) return query
+  const { gte = Number.MIN_SAFE_INTEGER, lt = NULL_INSTANT_KEY } = range
   const { rows, key } = read(exceptionsStatement(sort, [accountId, gte, lt]))
   if (rows === MAX_EXCEPTIONS) return query
   const start = { key: startKey(sort, bound, key as number | null), id: '' }

@@ -5,7 +5,7 @@ import type { OrderDocument } from '../../../../src/indexing/writer/order-docume
 import { noFilters } from '../../../../src/orders/filters.ts'
 import {
   isAfter,
-  NULL_UPDATED_KEY,
+  NULL_INSTANT_KEY,
   type Position,
   type Sort,
   sorts,
@@ -33,7 +33,7 @@ function unevenDocuments(accountId: string): OrderDocument[] {
   return Array.from({ length: ORDERS }, (_, index) => {
     const gap = random.chance(0.02) ? 7 * 24 * 60 * MINUTE : random.between(0, 30 * MINUTE)
     key += random.chance(0.5) ? random.between(0, 2) : gap
-    const updatedKey = random.chance(0.03) ? NULL_UPDATED_KEY : key + random.between(0, 60 * MINUTE)
+    const updatedKey = random.chance(0.03) ? NULL_INSTANT_KEY : key + random.between(0, 60 * MINUTE)
     return { ...hostileDocument(accountId, index), createdKey: key, updatedKey }
   })
 }

@@ -4,7 +4,7 @@ import { projectOrder } from '../../../../src/indexing/projection/order-views.ts
 import { hasSameContent, renderDocument } from '../../../../src/indexing/writer/order-document.ts'
 import { formatInstant } from '../../../../src/lib/instant.ts'
 import type { Order } from '../../../../src/orders/order.ts'
-import { NULL_UPDATED_KEY } from '../../../../src/orders/order-store.ts'
+import { NULL_INSTANT_KEY } from '../../../../src/orders/order-store.ts'
 import { sourceOrders } from '../../../support/orders/arbitraries.ts'
 import {
   BACKSLASH_TRACKING,
@@ -44,7 +44,7 @@ describe('renderDocument', () => {
       createdKey: Date.parse('2026-03-01T12:00:00Z'),
       updatedKey: CHANGED_AT,
       writtenKey: WRITE_TIMESTAMP,
-      paidKey: NULL_UPDATED_KEY,
+      paidKey: NULL_INSTANT_KEY,
       lookups: {
         customer_email: ['rita@exemplo.com.br'],
         customer_document: [],

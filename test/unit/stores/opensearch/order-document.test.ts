@@ -4,7 +4,7 @@ import { projectOrder } from '../../../../src/indexing/projection/order-views.ts
 import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
-import { NULL_UPDATED_KEY } from '../../../../src/orders/order-store.ts'
+import { NULL_INSTANT_KEY } from '../../../../src/orders/order-store.ts'
 import {
   documentId,
   isIntactSource,
@@ -62,7 +62,7 @@ describe('a serialised document', () => {
       created_key: Date.parse('2026-03-01T12:00:00Z'),
       updated_key: WRITE_TIMESTAMP,
       written_key: WRITE_TIMESTAMP,
-      paid_key: NULL_UPDATED_KEY,
+      paid_key: NULL_INSTANT_KEY,
       customer_email: ['rita@exemplo.com.br'],
       customer_document: [],
       product_ids: ['prod_1'],

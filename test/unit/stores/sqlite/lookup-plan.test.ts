@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type InstantRange, noFilters, type OrderFilters } from '../../../../src/orders/filters.ts'
-import { NULL_UPDATED_KEY, type PageQuery, sorts } from '../../../../src/orders/order-store.ts'
+import { NULL_INSTANT_KEY, type PageQuery, sorts } from '../../../../src/orders/order-store.ts'
 import { applyMigrations } from '../../../../src/stores/sqlite/database/database.ts'
 import { ordersMigrations } from '../../../../src/stores/sqlite/database/schema.ts'
 import type { Statement } from '../../../../src/stores/sqlite/read/page-statement.ts'
@@ -74,7 +74,7 @@ const rows = Array.from({ length: ORDERS }, (_, n): Row => {
     id: `ord_${n}`,
     created: n * 10,
     updated: ((n * 379) % ORDERS) * 10,
-    paid: n % 3 === 0 ? NULL_UPDATED_KEY : n * 10,
+    paid: n % 3 === 0 ? NULL_INSTANT_KEY : n * 10,
     status: n % 4 === 0 ? 'PAID' : 'REFUNDED',
     lookups: {
       customer_email: [isBroad ? 'broad@x' : `${n % 1000}@x`],

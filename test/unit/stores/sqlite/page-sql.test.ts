@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { noFilters, type OrderFilters } from '../../../../src/orders/filters.ts'
-import { NULL_UPDATED_KEY, type PageQuery } from '../../../../src/orders/order-store.ts'
+import { NULL_INSTANT_KEY, type PageQuery } from '../../../../src/orders/order-store.ts'
 import { pageStatement } from '../../../../src/stores/sqlite/read/page-statement.ts'
 
 const NONE: OrderFilters = noFilters
@@ -47,7 +47,7 @@ const filtered: [string, Partial<OrderFilters>, string, (string | number)[]][] =
     'updated_gte, which leaves out the nulls',
     { updated: { gte: 3000 } },
     ' AND updated_key >= ? AND updated_key < ?',
-    [3000, NULL_UPDATED_KEY],
+    [3000, NULL_INSTANT_KEY],
   ],
   [
     'updated_lt, which leaves out the nulls by itself',
@@ -57,9 +57,9 @@ const filtered: [string, Partial<OrderFilters>, string, (string | number)[]][] =
   ],
   [
     'updated_lt after every date, which leaves out the nulls all the same',
-    { updated: { lt: NULL_UPDATED_KEY + 1 } },
+    { updated: { lt: NULL_INSTANT_KEY + 1 } },
     ' AND updated_key < ?',
-    [NULL_UPDATED_KEY],
+    [NULL_INSTANT_KEY],
   ],
   [
     'every filter',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
-import { NULL_UPDATED_KEY } from '../../../../../src/orders/order-store.ts'
+import { NULL_INSTANT_KEY } from '../../../../../src/orders/order-store.ts'
 import {
   completeHits,
   completeHitsOfAllShards,
@@ -31,7 +31,7 @@ describe('the hits of a search response', () => {
     expect(completeHits(answer({ hits: { hits: [] } }))).toEqual([])
   })
 
-  it.each([0, -62_135_596_800_000, NULL_UPDATED_KEY, Number.MAX_SAFE_INTEGER])(
+  it.each([0, -62_135_596_800_000, NULL_INSTANT_KEY, Number.MAX_SAFE_INTEGER])(
     'a hit has the sort key %d',
     (key) => {
       const [found] = completeHits(sortedBy([key, 'ord_1']))

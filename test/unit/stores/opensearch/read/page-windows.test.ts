@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { noFilters } from '../../../../../src/orders/filters.ts'
 import {
-  NULL_UPDATED_KEY,
+  NULL_INSTANT_KEY,
   type PageQuery,
   type Position,
   type Sort,
@@ -78,7 +78,7 @@ describe('the window of a page', () => {
     ],
     ['a later pass', query('updated_at_asc', { nullsWrittenAfter: at(START), after: at(START) })],
     ['the end of the listing', query('updated_at_asc', { after: at(NOW - MINUTE) })],
-    ['the undated tail', query('updated_at_asc', { after: at(NULL_UPDATED_KEY) })],
+    ['the undated tail', query('updated_at_asc', { after: at(NULL_INSTANT_KEY) })],
   ])('there is none for %s', (_what, other) => {
     expect(learned('updated_at_asc').boundOf(other)).toBeNull()
   })
@@ -87,7 +87,7 @@ describe('the window of a page', () => {
     ['a page that is not full', pageFrom(START, 'updated_at_asc').slice(1)],
     [
       'a page that ends in the undated tail',
-      [...pageFrom(START, 'updated_at_asc').slice(1), at(NULL_UPDATED_KEY)],
+      [...pageFrom(START, 'updated_at_asc').slice(1), at(NULL_INSTANT_KEY)],
     ],
     ['a sparse listing', pageFrom(START, 'updated_at_asc', 600 * MINUTE)],
     ['an empty page', []],

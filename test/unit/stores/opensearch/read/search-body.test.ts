@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { noFilters, type OrderFilters } from '../../../../../src/orders/filters.ts'
-import { NULL_UPDATED_KEY, type PageQuery } from '../../../../../src/orders/order-store.ts'
+import { NULL_INSTANT_KEY, type PageQuery } from '../../../../../src/orders/order-store.ts'
 import {
   buildLatestWriteSearch,
   buildSearch,
@@ -43,7 +43,7 @@ const cases: Record<string, PageQuery> = {
   'updated-gte': query({}, { updated: { gte: 1000 } }),
   'updated-lt': query({}, { updated: { lt: 2000 } }),
   'updated-gte-and-lt': query({}, { updated: { gte: 1000, lt: 2000 } }),
-  'updated-lt-after-every-date': query({}, { updated: { lt: NULL_UPDATED_KEY + 1 } }),
+  'updated-lt-after-every-date': query({}, { updated: { lt: NULL_INSTANT_KEY + 1 } }),
   'later-filters': query(
     {},
     {
@@ -53,7 +53,7 @@ const cases: Record<string, PageQuery> = {
   ),
   'after-created-at-desc': query({ after }),
   'after-updated-at-asc': query({ ...byUpdate, after }),
-  'after-among-the-nulls': query({ ...byUpdate, after: { ...after, key: NULL_UPDATED_KEY } }),
+  'after-among-the-nulls': query({ ...byUpdate, after: { ...after, key: NULL_INSTANT_KEY } }),
   'nulls-written-after': query({ ...byUpdate, nullsWrittenAfter }),
   'all-together': query(
     { ...byUpdate, after, nullsWrittenAfter, size: 101 },

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { NULL_UPDATED_KEY } from '../../../../../src/orders/order-store.ts'
+import { NULL_INSTANT_KEY } from '../../../../../src/orders/order-store.ts'
 import { applyMigrations } from '../../../../../src/stores/sqlite/database/database.ts'
 import { fillChecksums } from '../../../../../src/stores/sqlite/database/fill-checksums.ts'
 import { fillLookups } from '../../../../../src/stores/sqlite/database/fill-lookups.ts'
@@ -74,7 +74,7 @@ describe('the orders of an earlier release', () => {
     ])
     expect(db.prepare('SELECT paid_key FROM orders ORDER BY id').all()).toEqual([
       { paid_key: Date.parse(ana.paid_at) },
-      { paid_key: NULL_UPDATED_KEY },
+      { paid_key: NULL_INSTANT_KEY },
     ])
     db.exec('DELETE FROM orders')
     expect(lookups()).toEqual([])

@@ -1,6 +1,11 @@
-import { Agent } from 'undici'
+import { type CreateSink, collectBytes } from '../../../src/lib/http-client/body-sink.ts'
+import { createHttpPool, type HttpPool } from '../../../src/lib/http-client/pool.ts'
+import {
+  type PlainRequest,
+  type SerializedRequest,
+  serializeRequest,
+} from '../../../src/lib/http-client/request.ts'
 import { percentile } from '../../../test/harness/statistics.ts'
-import { createHttpPool, type HttpPool, type PlainRequest } from './http-pool.ts'
 import { atPace, type Pace } from './pace.ts'
 
 /** A request that the bench sends repeatedly. */
@@ -43,6 +48,36 @@ export interface LoadClient extends AsyncDisposable {
 /** Far shorter than an order, so an incomplete page never passes as complete. */
 const LENGTH_TOLERANCE_BYTES = 32
 
+/** Counts the bytes of a body, which costs less than to collect them. */
+const countBytes: CreateSink<number> = () => {
+  let length = 0
+  return {
+    write(bytes) {
+      length += bytes.length
+    },
+    end: () => length,
+  }
+}
+
+/** Connections to one origin, and the requests as they are sent, since each is sent repeatedly. */
+interface Route {
+  pool: HttpPool<number>
+  serialized(request: LoadRequest): SerializedRequest
+}
+
+function routeTo(origin: string, size: number, ca?: string): Route {
+  const { host } = new URL(origin)
+  const known = new WeakMap<LoadRequest, SerializedRequest>()
+  return {
+    pool: createHttpPool({ origin, ca, size, createSink: countBytes }),
+    serialized(request) {
+      const bytes = known.get(request) ?? serializeRequest(request, host)
+      known.set(request, bytes)
+      return bytes
+    },
+  }
+}
+
 /**
  * Our own loops on plain sockets, since they run on the CPUs that they measure: undici costs several
  * times as much, and autocannon counts in whole milliseconds. With more concurrent requests than
@@ -53,33 +88,37 @@ export function createLoadClient(
   concurrency = 1,
   connections = concurrency,
 ): LoadClient {
-  const agent = new Agent({ connections, ...(ca !== undefined && { connect: { ca } }) })
-  const poolsOf = (size: number) => origins.map((origin) => createHttpPool(origin, size, ca))
-  const [looping, arriving] = [poolsOf(connections), poolsOf(Number.POSITIVE_INFINITY)]
+  const routesOf = (size: number) => origins.map((origin) => routeTo(origin, size, ca))
+  const [looping, arriving] = [routesOf(connections), routesOf(Number.POSITIVE_INFINITY)]
+  const fetching = origins.map((origin) => {
+    return createHttpPool({ origin, ca, size: connections, createSink: collectBytes })
+  })
   let turn = 0
 
   async function sendNext(
-    pools: readonly HttpPool[],
+    routes: readonly Route[],
     requests: readonly LoadRequest[],
     dueAt: number,
   ): Promise<Outcome> {
-    const pool = pools[turn % pools.length]
+    const route = routes[turn % routes.length]
     const request = requests[turn % requests.length]
     turn += 1
-    if (!pool || !request) throw new Error('there is no request to send')
+    if (!route || !request) throw new Error('there is no request to send')
     const sentAt = performance.now()
-    const failure = await send(pool, request)
+    const failure = await send(route, request)
     return { dueAt, sentAt, ms: performance.now() - dueAt, failure }
   }
 
   return {
-    async fetch({ expectedStatus = 200, expectedBytes: _, ...options }) {
-      const origin = origins[turn % origins.length] ?? ''
+    async fetch(request) {
+      const at = turn % origins.length
       turn += 1
-      const { statusCode, body } = await agent.request({ ...options, origin })
-      const bytes = Buffer.from(await body.arrayBuffer())
-      if (statusCode === expectedStatus) return bytes
-      throw new Error(`${options.path} returned status ${statusCode}: ${bytes.toString()}`)
+      const { host } = new URL(origins[at] ?? '')
+      const sent = fetching[at]?.send(serializeRequest(request, host))
+      if (!sent) throw new Error('there is no address to send to')
+      const { status, body } = await sent.response
+      if (status === (request.expectedStatus ?? 200)) return body
+      throw new Error(`${request.path} returned status ${status}: ${body}`)
     },
 
     async loop(requests, ms, signal) {
@@ -105,17 +144,17 @@ export function createLoadClient(
     },
 
     async [Symbol.asyncDispose]() {
-      for (const pool of [...looping, ...arriving]) pool.close()
-      await agent.destroy()
+      for (const { pool } of [...looping, ...arriving]) pool.close()
+      for (const pool of fetching) pool.close()
     },
   }
 }
 
 /** Reads the whole response, and returns what was wrong with it, if anything. */
-async function send(pool: HttpPool, request: LoadRequest): Promise<string | undefined> {
+async function send(route: Route, request: LoadRequest): Promise<string | undefined> {
   const { expectedStatus = 200, expectedBytes = 0 } = request
   try {
-    const { status, bytes } = await pool.send(request)
+    const { status, body: bytes } = await route.pool.send(route.serialized(request)).response
     if (status !== expectedStatus) return `status ${status}`
     const isWhole = Math.abs(bytes - expectedBytes) <= LENGTH_TOLERANCE_BYTES
     return isWhole ? undefined : 'unexpected response length'

@@ -84,7 +84,7 @@ export async function read<B>(deadlineMs: number, call: RequestFn<B>): Promise<B
   } catch (error) {
     const leftMs = Math.floor(endsAt - performance.now())
     if (!(error instanceof errors.ConnectionError) || leftMs <= 0) throw toStoreError(error)
-    await setImmediate() // Until undici has noticed all connections that broke together.
+    await setImmediate() // Until the pool has noticed all connections that broke together.
     return await write(leftMs, call)
   }
 }
@@ -117,7 +117,7 @@ export function readRaw(
     const node = transport.getConnection({ requestId: '' }) as DeadlineConnection
     try {
       const response = await node.sendRaw(request, requestTimeout, scope)
-      if (response.statusCode >= 400 && !isDocumentMissing(request, response))
+      if (response.status >= 400 && !isDocumentMissing(request, response))
         throw toResponseError(response)
       connectionPool.markAlive(node)
       return { body: response.bytes }
@@ -128,8 +128,8 @@ export function readRaw(
   })
 }
 
-function isDocumentMissing({ body }: RawRequest, { statusCode }: RawResponse): boolean {
-  return body === undefined && statusCode === NOT_FOUND
+function isDocumentMissing({ body }: RawRequest, { status }: RawResponse): boolean {
+  return body === undefined && status === NOT_FOUND
 }
 
 /** Parses the bytes of a response. @throws Unavailable when they are no JSON */
@@ -150,13 +150,13 @@ function isNodeFailure(error: unknown, hadFullDeadline: boolean): boolean {
   return !(error instanceof errors.ResponseError) || [502, 503, 504].includes(error.statusCode ?? 0)
 }
 
-function toResponseError({ statusCode, headers, bytes }: RawResponse): Error {
+function toResponseError({ status, bytes }: RawResponse): Error {
   let body: object = {} // For a response of a proxy the status is enough.
   try {
     body = parseResponse(bytes)
   } catch {}
   const meta = {} as ConstructorParameters<typeof errors.ResponseError>[0]['meta']
-  return new errors.ResponseError({ statusCode, headers, body, warnings: null, meta })
+  return new errors.ResponseError({ statusCode: status, headers: {}, body, warnings: null, meta })
 }
 
 async function execute<B>(call: RequestFn<B>, requestTimeout: number): Promise<B> {

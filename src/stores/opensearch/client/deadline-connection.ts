@@ -1,7 +1,10 @@
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { Connection, errors } from '@opensearch-project/opensearch'
-import { type Dispatcher, Pool } from 'undici'
+import { collectBytes } from '../../../lib/http-client/body-sink.ts'
+import { createHttpPool, type HttpPool } from '../../../lib/http-client/pool.ts'
+import { type PlainRequest, serializeRequest } from '../../../lib/http-client/request.ts'
+import { parseHeaders } from '../../../lib/http-client/response-reader.ts'
 import { ClientDisconnected, type RequestScope } from '../../../lib/request-scope.ts'
 
 type Options = ConstructorParameters<typeof Connection>[0]
@@ -16,33 +19,37 @@ export interface RawRequest {
 
 /** A complete response. */
 export interface RawResponse {
-  statusCode: number
-  headers: IncomingHttpHeaders
+  status: number
   bytes: Buffer
+  /** The status line and the headers. */
+  head: string
 }
 
+/** For a call without a timeout. */
+const DEFAULT_DEADLINE_MS = 30_000
 /** Sockets to a node. A search lasts milliseconds, so these carry thousands a second. */
 const MAX_SOCKETS = 64
 
 /**
- * The client's connection to a node, through undici, with `requestTimeout` as the deadline of the
- * whole response. The client's own connection ends its timeout at the headers, so a stalled body
- * would hang forever. It also prints to standard output when a response is cut.
+ * The client's connection to a node, with `requestTimeout` as the deadline of the whole response.
+ * The client's own connection ends its timeout at the headers, so a stalled body would hang forever.
+ * It also prints to standard output when a response is cut.
+ *
+ * Its connections are our own: undici copies a page twice more, and allocates for each read.
  */
 export class DeadlineConnection extends Connection {
-  readonly #pool: Pool
+  readonly #pool: HttpPool<Buffer>
   /** The path of the node's URL, a prefix of every request path. */
   readonly #base: string
+  readonly #searchHeaders: Record<string, string>
 
   constructor(options: Options) {
     super(options)
-    this.#base = this.url.pathname.replace(/\/$/, '')
-    this.#pool = new Pool(this.url.origin, {
-      connections: MAX_SOCKETS,
-      headersTimeout: 0, // Only the deadline applies.
-      bodyTimeout: 0,
-      ...(this.ssl?.ca && { connect: { ca: this.ssl.ca } }),
-    })
+    const { origin, pathname } = this.url
+    const ca = this.ssl?.ca?.toString()
+    this.#base = pathname.replace(/\/$/, '')
+    this.#searchHeaders = { ...this.headers, 'content-type': 'application/json' }
+    this.#pool = createHttpPool({ origin, ca, size: MAX_SOCKETS, createSink: collectBytes })
   }
 
   /**
@@ -54,111 +61,86 @@ export class DeadlineConnection extends Connection {
     deadlineMs: number,
     scope: RequestScope,
   ): Promise<RawResponse> {
-    const registerAbort: AbortRegistration = (end) =>
-      scope.onDisconnect(() => end(new ClientDisconnected()))
-    const request = { path: this.#base + path, method: 'GET', headers: this.headers }
-    if (body === undefined) return send(this.#pool, request, deadlineMs, registerAbort)
-    const headers = { ...this.headers, 'content-type': 'application/json' }
-    const search = { ...request, method: 'POST', headers, body }
-    return send(this.#pool, search, deadlineMs, registerAbort)
+    const target = { path: this.#base + path, body }
+    const request: PlainRequest =
+      body === undefined
+        ? { ...target, method: 'GET', headers: this.headers }
+        : { ...target, method: 'POST', headers: this.#searchHeaders }
+    return this.#send(request, deadlineMs, (abort) =>
+      scope.onDisconnect(() => abort(new ClientDisconnected())),
+    )
   }
 
   override request(params: Params, callback: Callback): ClientRequest {
-    const controller = new AbortController()
-    this.#send(params, controller.signal).then(
-      (response) => callback(null, response),
+    const { path, method, headers, timeout } = this.buildRequestObject(params)
+    const request = {
+      method: (method ?? 'GET') as PlainRequest['method'],
+      path: path ?? '/',
+      headers: withoutLength(headers as Record<string, string>),
+      body: (params.body ?? undefined) as string | Buffer | undefined,
+    }
+    const aborting = new AbortController()
+    this.#send(request, timeout ?? DEFAULT_DEADLINE_MS, (abort) => {
+      const end = () => abort(new errors.RequestAbortedError('aborted'))
+      aborting.signal.addEventListener('abort', end)
+      return () => aborting.signal.removeEventListener('abort', end)
+    }).then(
+      (response) => callback(null, toIncomingMessage(response)),
       (error) => callback(error, null),
     )
     // The transport uses `abort` only.
-    return { abort: () => controller.abort() } as unknown as ClientRequest
+    return { abort: () => aborting.abort() } as unknown as ClientRequest
   }
 
   override close(closed: () => void = () => {}): Connection {
-    this.#pool.destroy().then(closed, closed)
+    this.#pool.close()
+    closed()
     return this
   }
 
-  async #send(params: Params, signal: AbortSignal): Promise<IncomingMessage> {
-    const { path, method, headers, timeout } = this.buildRequestObject(params)
-    const request = {
-      path: path ?? '/',
-      method: (method ?? 'GET') as 'GET',
-      headers: headers as Record<string, string>,
-      body: params.body ?? null,
+  /** @throws TimeoutError or ConnectionError of the client, or the error passed to `abort` */
+  async #send(
+    request: PlainRequest,
+    deadlineMs: number,
+    registerAbort: AbortRegistration,
+  ): Promise<RawResponse> {
+    const { response, abort } = this.#pool.send(serializeRequest(request, this.url.host))
+    const timer = setTimeout(() => abort(timedOut(deadlineMs)), deadlineMs)
+    const release = registerAbort(abort)
+    try {
+      const { status, head, body } = await response
+      return { status, head, bytes: body }
+    } catch (error) {
+      throw isFinal(error) ? error : new errors.ConnectionError(`${Object(error).message}`)
+    } finally {
+      clearTimeout(timer)
+      release()
     }
-    const registerAbort: AbortRegistration = (end) => {
-      const abort = () => end(new errors.RequestAbortedError('aborted'))
-      signal.addEventListener('abort', abort)
-      return () => signal.removeEventListener('abort', abort)
-    }
-    const { bytes, ...response } = await send(this.#pool, request, timeout ?? 0, registerAbort)
-    return Object.assign(Readable.from([bytes], { objectMode: false }), response) as IncomingMessage
   }
 }
 
-/** Registers `end`, which aborts the request. The returned function removes the registration. */
-type AbortRegistration = (end: (error: Error) => void) => () => void
+/** Registers `abort`, which ends the request. The returned function removes the registration. */
+type AbortRegistration = (abort: (error: Error) => void) => () => void
 
-/**
- * Sends a request and collects its response within one deadline. It uses undici's dispatch, because
- * streams and abort signals cost more than the request itself.
- * @throws TimeoutError or ConnectionError of the client, or the error passed to `end`
- */
-function send(
-  dispatcher: Dispatcher,
-  request: Dispatcher.DispatchOptions,
-  deadlineMs: number,
-  registerAbort: AbortRegistration,
-): Promise<RawResponse> {
-  return new Promise((resolve, reject) => {
-    let controller: Dispatcher.DispatchController | undefined
-    let failure: Error | undefined
-    let statusCode = 0
-    let headers: IncomingHttpHeaders = {}
-    const chunks: Buffer[] = []
+/** The transport sets the length, and so does the serialization. */
+function withoutLength({ 'content-length': _, ...headers }: Record<string, string>) {
+  return headers
+}
 
-    /** Works also before the dispatch, while all sockets are in use. */
-    function abort(error: Error): void {
-      clearTimeout(timer)
-      failure ??= error
-      reject(failure)
-      controller?.abort(failure)
-    }
-    const timer = setTimeout(() => {
-      abort(new errors.TimeoutError(`no complete response in ${deadlineMs} ms`, EMPTY_META))
-    }, deadlineMs)
-    const release = registerAbort(abort)
-    if (failure !== undefined) {
-      release()
-      return
-    }
+function toIncomingMessage({ status, head, bytes }: RawResponse): IncomingMessage {
+  const stream = Readable.from([bytes], { objectMode: false })
+  return Object.assign(stream, {
+    statusCode: status,
+    headers: parseHeaders(head),
+  }) as IncomingMessage
+}
 
-    dispatcher.dispatch(request, {
-      onRequestStart(started) {
-        controller = started
-        if (failure !== undefined) started.abort(failure)
-      },
-      onResponseStart(_controller, status, responseHeaders) {
-        statusCode = status
-        headers = responseHeaders
-      },
-      onResponseData(_controller, chunk) {
-        chunks.push(chunk)
-      },
-      onResponseEnd() {
-        clearTimeout(timer)
-        release()
-        const [first] = chunks
-        const bytes = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks)
-        resolve({ statusCode, headers, bytes })
-      },
-      onResponseError(_controller, error) {
-        clearTimeout(timer)
-        release()
-        reject(failure ?? new errors.ConnectionError(error.message))
-      },
-    })
-  })
+function timedOut(deadlineMs: number): Error {
+  return new errors.TimeoutError(`no complete response in ${deadlineMs} ms`, EMPTY_META)
+}
+
+function isFinal(error: unknown): boolean {
+  return error instanceof ClientDisconnected || error instanceof errors.OpenSearchClientError
 }
 
 // The transport fills it in.

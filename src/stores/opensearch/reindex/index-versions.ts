@@ -1,4 +1,4 @@
-import { readAliases } from '../client/aliases.ts'
+import { hasAlias, readAliases } from '../client/aliases.ts'
 import { type OpenSearch, read, write } from '../client/client.ts'
 import { isIndexExistsError } from '../client/errors.ts'
 import { countDocuments, readShardCount, refreshIndices } from '../client/shards.ts'
@@ -77,11 +77,7 @@ export function createIndexVersions({
     createVersionRecords: (index, shards) => create(index, versionRecordsDefinition(shards)),
     shards: (index) => readShardCount(client, deadlineMs, index),
 
-    hasCopyAlias(index) {
-      return read(deadlineMs, (call) =>
-        client.indices.existsAlias({ index, name: names.copyAlias(index) }, call),
-      )
-    },
+    hasCopyAlias: (index) => hasAlias(client, deadlineMs, names.copyAlias(index)),
 
     exists: async (index) => (await versionsOf(index)).includes(index),
 

@@ -39,14 +39,16 @@ const MAX_SOCKETS = 64
  */
 export class DeadlineConnection extends Connection {
   readonly #pool: HttpPool<Buffer>
+  readonly #host: string
   /** The path of the node's URL, a prefix of every request path. */
   readonly #base: string
   readonly #searchHeaders: Record<string, string>
 
   constructor(options: Options) {
     super(options)
-    const { origin, pathname } = this.url
+    const { host, origin, pathname } = this.url
     const ca = this.ssl?.ca?.toString()
+    this.#host = host
     this.#base = pathname.replace(/\/$/, '')
     this.#searchHeaders = { ...this.headers, 'content-type': 'application/json' }
     this.#pool = createHttpPool({ origin, ca, size: MAX_SOCKETS, createSink: collectBytes })
@@ -104,7 +106,7 @@ export class DeadlineConnection extends Connection {
     deadlineMs: number,
     registerAbort: AbortRegistration,
   ): Promise<RawResponse> {
-    const { response, abort } = this.#pool.send(serializeRequest(request, this.url.host))
+    const { response, abort } = this.#pool.send(serializeRequest(request, this.#host))
     const timer = setTimeout(() => abort(timedOut(deadlineMs)), deadlineMs)
     const release = registerAbort(abort)
     try {

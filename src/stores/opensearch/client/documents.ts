@@ -134,10 +134,14 @@ function checkMgetComplete(
 ): MgetDocument[] {
   for (const response of responses ?? []) assertPermitted(Object(response).error)
   if (responses?.length === count && responses.every(isMgetDocument)) return responses
-  throw new Unavailable(`the mget response of OpenSearch lacks a document of ${index}`)
+  throw new Unavailable(
+    `the mget response of OpenSearch lacks a document of ${index}, or the state of one`,
+  )
 }
 
+/** A write on the condition of an undefined state would have no condition. */
 function isMgetDocument(response: unknown): response is MgetDocument {
-  const { _id, found } = Object(response) as Partial<MgetDocument>
-  return typeof _id === 'string' && typeof found === 'boolean'
+  const { _id, found, _seq_no, _primary_term } = Object(response) as Partial<MgetDocument>
+  const hasState = typeof _seq_no === 'number' && typeof _primary_term === 'number'
+  return typeof _id === 'string' && typeof found === 'boolean' && (!found || hasState)
 }

@@ -12,7 +12,6 @@ import type {
   UnreadableView,
   ViewKey,
 } from '../../../indexing/writer/order-index.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
 import { lookupColumns } from '../../../orders/lookups.ts'
 import type { EventRecord } from '../../../webhooks/events/event-record.ts'
 import { checksumMatches } from '../checksum-header.ts'
@@ -48,20 +47,13 @@ export function createIndexReader({
     target: BulkTarget,
     docs: readonly BulkAddress[],
   ): Promise<ExistingDocument[]> {
-    const index = names[target]
-    const documents = await readDocuments(client, deadlineMs, { index, docs })
-    if (!documents.every(hasState)) {
-      throw new Unavailable(
-        `the mget response of OpenSearch lacks the state of a document of ${index}`,
-      )
-    }
-    for (const { _id, found, _seq_no, _primary_term } of documents) {
-      // A tombstone has a state too.
-      const isThere = found || _seq_no !== undefined
-      const state = isThere ? { if_seq_no: _seq_no, if_primary_term: _primary_term } : null
+    const documents = await readDocuments(client, deadlineMs, { index: names[target], docs })
+    for (const { _id, _seq_no, _primary_term } of documents) {
+      const hasState = _seq_no !== undefined && _primary_term !== undefined // A tombstone too.
+      const state = hasState ? { if_seq_no: _seq_no, if_primary_term: _primary_term } : null
       states.recordState(target, _id, state)
     }
-    return documents.filter(({ found }) => found)
+    return documents.filter(exists)
   }
 
   return {
@@ -119,9 +111,8 @@ function viewKeyOf({ sort: [accountId, orderId] = [] }: ScannedHit): ViewKey {
 
 type ExistingDocument = Required<MgetDocument>
 
-function hasState(document: MgetDocument): document is ExistingDocument {
-  const { found, _seq_no, _primary_term } = document
-  return !found || (Number.isSafeInteger(_seq_no) && Number.isSafeInteger(_primary_term))
+function exists(document: MgetDocument): document is ExistingDocument {
+  return document.found
 }
 
 function storedView({ accountId, orderId }: ViewKey, source: unknown): StoredView | UnreadableView {

@@ -29,7 +29,13 @@ const keys = [
   { accountId: 'acc_1', orderId: 'ord_1' },
   { accountId: 'acc_2', orderId: 'ord_1' },
 ]
-const found = { _id: 'acc_1:ord_1', found: true, _source: { id: 'ord_1', order: { id: 'ord_1' } } }
+const state = { _seq_no: 6, _primary_term: 2 }
+const found = {
+  _id: 'acc_1:ord_1',
+  found: true,
+  ...state,
+  _source: { id: 'ord_1', order: { id: 'ord_1' } },
+}
 
 describe('the document lookup', () => {
   it('the lookup returns existing documents from the shard of their account', async () => {

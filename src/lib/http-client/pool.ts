@@ -16,7 +16,7 @@ export interface HttpPoolOptions<Body> extends HttpTarget {
 export interface HttpPool<Body> {
   /** Sends a request on a free connection, or waits for one where all are in use. */
   send(request: SerializedRequest): PendingResponse<Body>
-  /** Closes the connections, and ends all requests with an error. */
+  /** Closes the connections, and ends all requests with an error, later ones too. */
   close(): void
 }
 
@@ -46,6 +46,7 @@ export function createHttpPool<Body>(options: HttpPoolOptions<Body>): HttpPool<B
   const idle: IdleConnection<Body>[] = []
   const waiting = new Set<{ start(): void; abort(error: Error): void }>()
   let inUse = 0
+  let isClosed = false
   /** Runs while connections are idle. */
   let sweep: NodeJS.Timeout | undefined
 
@@ -113,15 +114,21 @@ export function createHttpPool<Body>(options: HttpPoolOptions<Body>): HttpPool<B
           used?.destroy()
         },
       }
-      if (inUse < size) pending.start()
+      if (isClosed) reject(poolClosed())
+      else if (inUse < size) pending.start()
       else waiting.add(pending)
       return pending
     },
 
     close() {
+      isClosed = true
       clearTimeout(sweep)
-      for (const pending of waiting) pending.abort(new Error('the pool of connections is closed'))
+      for (const pending of waiting) pending.abort(poolClosed())
       for (const connection of connections) connection.destroy()
     },
   }
+}
+
+function poolClosed(): Error {
+  return new Error('the pool of connections is closed')
 }

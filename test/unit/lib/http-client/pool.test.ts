@@ -302,13 +302,14 @@ describe('connections', () => {
     await expect(pool.send(GET).response).rejects.toThrow('ECONNREFUSED')
   })
 
-  it('Closing the pool ends all requests, those that wait too', async () => {
+  it('Closing the pool ends all requests, those that wait and later ones too', async () => {
     const { pool, requests } = await serve(() => {})
     const sent = [GET, GET].map((request) => pool.send(request).response)
     await expect.poll(() => requests.length).toBe(1)
     pool.close()
     const outcomes = await Promise.allSettled(sent)
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await expect(pool.send(GET).response).rejects.toThrow('pool of connections is closed')
     expect(requests).toHaveLength(1)
   })
 })

@@ -48,6 +48,8 @@ export interface LoadClient extends AsyncDisposable {
 /** Far shorter than an order, so an incomplete page never passes as complete. */
 const LENGTH_TOLERANCE_BYTES = 32
 
+const FETCH_TIMEOUT_MS = 60_000
+
 /** Counts the bytes of a body, which costs less than to collect them. */
 const countBytes: CreateSink<number> = () => {
   let length = 0
@@ -91,7 +93,11 @@ export function createLoadClient(
   const routesOf = (size: number) => origins.map((origin) => routeTo(origin, size, ca))
   const [looping, arriving] = [routesOf(connections), routesOf(Number.POSITIVE_INFINITY)]
   const fetching = origins.map((origin) => {
-    return createHttpPool({ origin, ca, size: connections, createSink: collectBytes })
+    const { host } = new URL(origin)
+    return {
+      host,
+      pool: createHttpPool({ origin, ca, size: connections, createSink: collectBytes }),
+    }
   })
   let turn = 0
 
@@ -111,12 +117,12 @@ export function createLoadClient(
 
   return {
     async fetch(request) {
-      const at = turn % origins.length
+      const route = fetching.at(turn % fetching.length)
+      if (!route) throw new Error('there is no address to send to')
       turn += 1
-      const { host } = new URL(origins[at] ?? '')
-      const sent = fetching[at]?.send(serializeRequest(request, host))
-      if (!sent) throw new Error('there is no address to send to')
-      const { status, body } = await sent.response
+      const sent = route.pool.send(serializeRequest(request, route.host))
+      const stalled = setTimeout(() => sent.abort(new Error('stalled')), FETCH_TIMEOUT_MS)
+      const { status, body } = await sent.response.finally(() => clearTimeout(stalled))
       if (status === (request.expectedStatus ?? 200)) return body
       throw new Error(`${request.path} returned status ${status}: ${body}`)
     },
@@ -145,7 +151,7 @@ export function createLoadClient(
 
     async [Symbol.asyncDispose]() {
       for (const { pool } of [...looping, ...arriving]) pool.close()
-      for (const pool of fetching) pool.close()
+      for (const { pool } of fetching) pool.close()
     },
   }
 }

@@ -1,5 +1,5 @@
 import { connect, isIP, type Socket } from 'node:net'
-import { type ConnectionOptions, connect as connectTls } from 'node:tls'
+import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls'
 import type { CreateSink } from './body-sink.ts'
 import type { SerializedRequest } from './request.ts'
 import { createResponseReader, type HttpResponse } from './response-reader.ts'
@@ -10,6 +10,8 @@ export interface HttpTarget {
   origin: string
   /** PEM of the authority that signed the certificate; the system's own when absent. */
   ca?: string | undefined
+  /** The time to open a connection, with its TLS handshake, in milliseconds; 10 s when absent. */
+  connectTimeoutMs?: number
 }
 
 /** Called once: with the response, or with the error that closed the connection. */
@@ -24,6 +26,9 @@ export interface HttpConnection<Body> {
   destroy(error?: Error): void
 }
 
+const CONNECT_TIMEOUT_MS = 10_000
+/** So that no router on the way forgets a connection whose response takes minutes. */
+const KEEP_ALIVE_PROBE_MS = 60_000
 /** Shared by all connections, since each read and its parsing are one step. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(256 * 1024)
 
@@ -56,6 +61,12 @@ export function openHttpConnection<Body>(
       socket.destroy(error instanceof Error ? error : new Error(String(error)))
     }
   })
+  const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = target
+  socket.setTimeout(connectTimeoutMs, () => {
+    socket.destroy(new Error(`no connection in ${connectTimeoutMs} ms`))
+  })
+  const opened = socket instanceof TLSSocket ? 'secureConnect' : 'connect'
+  socket.once(opened, () => socket.setTimeout(0))
   socket.on('error', (error) => {
     failure = error
   })
@@ -86,7 +97,14 @@ function openSocket({ origin, ca }: HttpTarget, receive: (bytes: Buffer) => void
     return true
   }
   const onread = { buffer: READ_BUFFER, callback }
-  const to = { host, port: Number(port) || (isSecure ? 443 : 80), noDelay: true, onread }
+  const to = {
+    host,
+    port: Number(port) || (isSecure ? 443 : 80),
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
+    onread,
+  }
   if (!isSecure) return connect(to)
   const names = isIP(host) === 0 ? { servername: host } : {}
   const options: ConnectionOptions = { ...to, ...names, ...(ca !== undefined && { ca }) }

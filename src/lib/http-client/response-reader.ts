@@ -28,7 +28,7 @@ const CLOSE = /\r\nconnection:[ \t]*close/i
 const KEEP_ALIVE = /\r\nconnection:[ \t]*keep-alive/i
 
 /**
- * Reads the responses to GET and POST requests of a connection. The returned function takes the
+ * Reads the responses of a connection to requests other than HEAD. The returned function takes the
  * next bytes, and returns a response when its last byte has arrived.
  * @throws Error when the bytes are no HTTP response, or leave its end in doubt
  */
@@ -80,18 +80,19 @@ function parseHead(head: string): Head {
   if (digits === undefined) throw new Error('the response is not HTTP/1.1')
   const status = Number(digits)
   const isLast = minor === '0' ? !KEEP_ALIVE.test(head) : CLOSE.test(head)
-  return { text: head, status, isLast, length: isBodiless(status) ? 0 : bodyLengthOf(head) }
+  return { text: head, status, isLast, length: isBodiless(status) ? 0 : bodyLengthOf(head, status) }
 }
 
 /** Two readers of an ambiguous response could find different ends, so it is an error. */
-function bodyLengthOf(head: string): number | null {
+function bodyLengthOf(head: string, status: number): number | null {
   const lengths = Array.from(head.matchAll(LENGTH), ([, value = '']) => value.trim())
   const codings = Array.from(head.matchAll(CODING), ([, value = '']) => value.trim())
   const [length, coding] = [lengths[0], codings[0]]
-  if (lengths.length + codings.length > 1) throw new Error('the response has two lengths')
+  if (lengths.length + codings.length > 1)
+    throw new Error(`the response (${status}) has two lengths`)
   if (coding?.toLowerCase() === 'chunked') return null
   if (length !== undefined && /^\d{1,15}$/.test(length)) return Number(length)
-  throw new Error('the response has neither a content-length nor chunks')
+  throw new Error(`the response (${status}) has neither a content-length nor chunks`)
 }
 
 function isInterim(status: number): boolean {

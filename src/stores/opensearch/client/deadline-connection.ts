@@ -2,7 +2,11 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { Connection, errors } from '@opensearch-project/opensearch'
 import { collectBytes } from '../../../lib/http-client/body-sink.ts'
-import { createHttpPool, type HttpPool } from '../../../lib/http-client/pool.ts'
+import {
+  createHttpPool,
+  type HttpPool,
+  type PendingResponse,
+} from '../../../lib/http-client/pool.ts'
 import { type PlainRequest, serializeRequest } from '../../../lib/http-client/request.ts'
 import { parseHeaders } from '../../../lib/http-client/response-reader.ts'
 import { ClientDisconnected, type RequestScope } from '../../../lib/request-scope.ts'
@@ -76,22 +80,23 @@ export class DeadlineConnection extends Connection {
   override request(params: Params, callback: Callback): ClientRequest {
     const { path, method, headers, timeout } = this.buildRequestObject(params)
     const request = {
-      method: (method ?? 'GET') as PlainRequest['method'],
+      method: methodOf(method),
       path: path ?? '/',
       headers: withoutLength(headers as Record<string, string>),
       body: (params.body ?? undefined) as string | Buffer | undefined,
     }
-    const aborting = new AbortController()
-    this.#send(request, timeout ?? DEFAULT_DEADLINE_MS, (abort) => {
-      const end = () => abort(new errors.RequestAbortedError('aborted'))
-      aborting.signal.addEventListener('abort', end)
-      return () => aborting.signal.removeEventListener('abort', end)
+    let abort = (_error: Error): void => {}
+    this.#send(request, timeout ?? DEFAULT_DEADLINE_MS, (end) => {
+      abort = end
+      return () => {}
     }).then(
       (response) => callback(null, toIncomingMessage(response)),
       (error) => callback(error, null),
     )
     // The transport uses `abort` only.
-    return { abort: () => aborting.abort() } as unknown as ClientRequest
+    return {
+      abort: () => abort(new errors.RequestAbortedError('aborted')),
+    } as unknown as ClientRequest
   }
 
   override close(closed: () => void = () => {}): Connection {
@@ -106,14 +111,21 @@ export class DeadlineConnection extends Connection {
     deadlineMs: number,
     registerAbort: AbortRegistration,
   ): Promise<RawResponse> {
-    const { response, abort } = this.#pool.send(serializeRequest(request, this.#host))
+    let pending: PendingResponse<Buffer> | undefined
+    let ended: Error | undefined
+    const abort = (error: Error): void => {
+      ended ??= error
+      pending?.abort(error)
+    }
     const timer = setTimeout(() => abort(timedOut(deadlineMs)), deadlineMs)
     const release = registerAbort(abort)
     try {
-      const { status, head, body } = await response
+      if (ended !== undefined) throw ended // The caller had disconnected before.
+      pending = this.#pool.send(serializeRequest(request, this.#host))
+      const { status, head, body } = await pending.response
       return { status, head, bytes: body }
     } catch (error) {
-      throw isFinal(error) ? error : new errors.ConnectionError(`${Object(error).message}`)
+      throw isFinal(error) ? error : new errors.ConnectionError(describe(error))
     } finally {
       clearTimeout(timer)
       release()
@@ -123,6 +135,11 @@ export class DeadlineConnection extends Connection {
 
 /** Registers `abort`, which ends the request. The returned function removes the registration. */
 type AbortRegistration = (abort: (error: Error) => void) => () => void
+
+/** The client's pool pings a dead node with HEAD, of which it reads the status alone. */
+function methodOf(method = 'GET'): PlainRequest['method'] {
+  return method === 'HEAD' ? 'GET' : (method as PlainRequest['method'])
+}
 
 /** The transport sets the length, and so does the serialization. */
 function withoutLength({ 'content-length': _, ...headers }: Record<string, string>) {
@@ -139,6 +156,12 @@ function toIncomingMessage({ status, head, bytes }: RawResponse): IncomingMessag
 
 function timedOut(deadlineMs: number): Error {
   return new errors.TimeoutError(`no complete response in ${deadlineMs} ms`, EMPTY_META)
+}
+
+/** Where all addresses of a host refuse, Node's error has a code and no message. */
+function describe(error: unknown): string {
+  const { message, code } = Object(error) as { message?: string; code?: string }
+  return message || code || String(error)
 }
 
 function isFinal(error: unknown): boolean {

@@ -1,5 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { unbounded } from '../../../../src/lib/request-scope.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  ClientDisconnected,
+  type RequestScope,
+  unbounded,
+} from '../../../../src/lib/request-scope.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import {
   connectOpenSearch,
@@ -26,7 +30,10 @@ let { serve, connect, close } = createScriptedNodes()
 beforeEach(() => {
   ;({ serve, connect, close } = createScriptedNodes())
 })
-afterEach(() => close())
+afterEach(() => {
+  vi.useRealTimers()
+  return close()
+})
 
 const order = { id: 'ord_1' }
 const ORDER = JSON.stringify(order)
@@ -83,6 +90,27 @@ describe('a connection that breaks', () => {
   })
 })
 
+describe('a caller that disconnected', () => {
+  const gone: RequestScope = {
+    ...unbounded,
+    onDisconnect(stop) {
+      stop()
+      return () => {}
+    },
+  }
+
+  it('sends no request, and closes no connection', async () => {
+    const { url, received } = await serve(found)
+    const { client, get } = connect([url])
+    await get()
+    const call = readRaw(client, GENEROUS_MS, { path: '/orders/_doc/1' }, gone)
+    expect(await thrownBy(call)).toBeInstanceOf(ClientDisconnected)
+    await get()
+    expect(received).toHaveLength(2)
+    expect(new Set(received.map(({ remotePort }) => remotePort)).size).toBe(1)
+  })
+})
+
 describe('two nodes', () => {
   it.each([
     ['the first', (dead: string, alive: string) => [dead, alive]],
@@ -99,6 +127,20 @@ describe('two nodes', () => {
     const { get } = connect([broken.url, url])
     for (let time = 0; time < 5; time++) expect(text(await get())).toBe(ORDER)
     expect(broken.received.length).toBeLessThanOrEqual(1)
+  })
+
+  it('a node that failed gets requests again once it responds', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const [first, second] = [await serve(reset, found), await serve(reset, found)]
+    const { get } = connect([first.url, second.url])
+    await thrownBy(get())
+    expect(text(await get())).toBe(ORDER)
+    vi.setSystemTime(Date.now() + 3_600_000) // The client waits for minutes before it asks again.
+    for (const node of [first, second]) {
+      const before = node.received.length
+      const received = async () => (await get()) && node.received.length
+      await expect.poll(received).toBeGreaterThan(before + 1)
+    }
   })
 
   it('the client uses the second node after the first one stalls', async () => {

@@ -9,6 +9,8 @@ export interface ReceivedRequest {
   path: string
   headers: IncomingMessage['headers']
   body: string
+  /** Identifies the connection. */
+  remotePort: number | undefined
 }
 
 /** The behaviour of the server for one request. */
@@ -26,8 +28,8 @@ export async function startServer(behaviours: readonly Behaviour[]): Promise<Scr
   const received: ReceivedRequest[] = []
   async function listener(message: IncomingMessage, response: ServerResponse) {
     const body = (await buffer(message)).toString()
-    const { method = '', url: path = '', headers } = message
-    const request = { method, path, headers, body }
+    const { method = '', url: path = '', headers, socket } = message
+    const request = { method, path, headers, body, remotePort: socket.remotePort }
     received.push(request)
     behaviours[Math.min(received.length, behaviours.length) - 1]?.(response, request)
   }
@@ -76,7 +78,8 @@ export const respondError = (status: number, type: string, reason = `the reason 
 /** Forwards requests to a node and returns its responses. */
 export const proxyTo =
   (url: string): Behaviour =>
-  async (response, { method, path, headers, body }) => {
+  async (response, request) => {
+    const { method, path, headers, body } = request
     const { 'x-opaque-id': opaqueId, 'content-type': type = JSON_TYPE } = headers
     const answered = await fetch(new URL(path, url), {
       method,
@@ -86,7 +89,7 @@ export const proxyTo =
       },
       ...(body !== '' && { body }),
     })
-    respondText(answered.status, await answered.text())(response, { method, path, headers, body })
+    respondText(answered.status, await answered.text())(response, request)
   }
 
 export const stall: Behaviour = () => {}

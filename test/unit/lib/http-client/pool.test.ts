@@ -22,6 +22,7 @@ afterEach(() => {
 
 interface ServeOptions {
   size?: number
+  connectTimeoutMs?: number
   server?: Server
   ca?: string
   clock?: () => number
@@ -195,7 +196,7 @@ describe('responses', () => {
     ['closed early', FIXED.slice(0, -1), 'closed before the end'],
     ['closed before its head', '', 'closed before the end'],
     ['closed before its last chunk', CHUNKED.slice(0, -2), 'closed before the end'],
-    ['without a length', `${HEAD}\r\nhello`, 'neither a content-length nor chunks'],
+    ['without a length', `${HEAD}\r\nhello`, '(200) has neither a content-length nor chunks'],
     ['with a wrong length', `${HEAD}content-length: -5\r\n\r\nhello`, 'neither a content-length'],
     ['with a length and chunks', `${HEAD}${BOTH}\r\n\r\n${CHUNKS}`, 'two lengths'],
     ['with two lengths', FIXED.replace('\r\n', '\r\ncontent-length: 4\r\n'), 'two lengths'],
@@ -289,6 +290,20 @@ describe('connections', () => {
     served.sockets[0]?.write(FIXED)
     expect(await next.response).toMatchObject({ status: 200 })
     expect(served.sockets).toHaveLength(1)
+  })
+
+  it('A TLS handshake that does not end in time is a failure', async () => {
+    const { ca } = await makeCertificate()
+    const silent = createServer() // It accepts the connection, and never responds.
+    const served = await serve(() => {}, { server: silent, ca, connectTimeoutMs: 50 })
+    await expect(served.get()).rejects.toThrow('no connection in 50 ms')
+  })
+
+  it('The time to connect does not limit a response', async () => {
+    const served = await serve((socket) => setTimeout(() => socket.write(FIXED), 200), {
+      connectTimeoutMs: 50,
+    })
+    expect(await served.get()).toMatchObject({ status: 200 })
   })
 
   it('A refused connection is a failure', async () => {

@@ -91,7 +91,9 @@ export async function openOpenSearchOrderIndex(
   /**
    * Reads are repeated in place; a commit of unknown outcome is fenced and needs a new transaction.
    */
-  function createOrderLock(budget: RetryBudget, release: () => void): OrderLock {
+  function createOrderLock(release: () => void): OrderLock {
+    let budget = createBudget()
+
     async function repeat<T>(work: () => Promise<T>): Promise<T> {
       for (;;) {
         try {
@@ -122,7 +124,9 @@ export async function openOpenSearchOrderIndex(
           subscribers: () => repeat(options.subscribers),
           async commit(writes, mode) {
             try {
-              return await commit(writes, states, readAtFence, mode)
+              const isCommitted = await commit(writes, states, readAtFence, mode)
+              budget = createBudget() // A lock may be held for many bulks.
+              return isCommitted
             } catch (error) {
               await backOff(error)
               return false
@@ -133,6 +137,15 @@ export async function openOpenSearchOrderIndex(
     }
   }
 
+  function createBudget(): RetryBudget {
+    return createRetryBudget({
+      deadlineMs: GIVE_UP_MS,
+      activity: 'OpenSearch was unavailable for writes',
+      signal,
+      onRetry: ({ message }) => onDelay(`${message}; trying again`),
+    })
+  }
+
   /** Without waiting for the next write, since a reindex waits for the new targets. */
   function applyTargets(): void {
     fence().catch(({ message }: Error) => onDelay(`${message}; trying again`))
@@ -140,17 +153,11 @@ export async function openOpenSearchOrderIndex(
 
   return {
     async lock(orderIds) {
-      const budget = createRetryBudget({
-        deadlineMs: GIVE_UP_MS,
-        activity: 'OpenSearch was unavailable for writes',
-        signal,
-        onRetry: ({ message }) => onDelay(`${message}; trying again`),
-      })
       const session = keyedLock.openSession()
       const { promise: released, resolve } = Promise.withResolvers<void>()
       openLocks.add(released)
       await session.acquire(orderIds)
-      return createOrderLock(budget, () => {
+      return createOrderLock(() => {
         session.release()
         openLocks.delete(released)
         resolve()

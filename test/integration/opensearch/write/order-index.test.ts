@@ -255,6 +255,26 @@ describe('a bulk of unknown outcome', () => {
     ])
   })
 
+  it('a lock that is held for many bulks gives up late after the last one that was written', async () => {
+    const now = performance.now.bind(performance)
+    const later =
+      (behave: Behaviour): Behaviour =>
+      (response, request) => {
+        vi.spyOn(performance, 'now').mockImplementation(() => now() + GIVE_UP_MS)
+        behave(response, request)
+      }
+    const { index } = await open(later(acceptAll), later(reset))
+    const lock = await index.lock([])
+    const send = async (orderId: string) => (await lock.begin()).commit(put(orderId), 'live')
+    try {
+      expect(await send('ord_1')).toBe(true)
+      vi.restoreAllMocks() // The lease has not expired.
+      expect(await send('ord_2')).toBe(false)
+    } finally {
+      lock.release()
+    }
+  })
+
   it('a bulk whose second decide fails is fenced once before the next one', async () => {
     const { index, events } = await open(reset)
     const decisions = [put('ord_1')]

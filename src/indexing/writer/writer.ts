@@ -118,7 +118,8 @@ async function writeFirst(
     const records = await transaction.versionRecords(pending.map(({ orderId }) => orderId))
     // The reads may have waited for the store for minutes.
     const nowMs = clock()
-    // A retry writes the same changes, because results of its earlier attempts stay.
+    // Only this estimate needs the records of the changes after the bulk. A retry writes the same
+    // changes, because results of its earlier attempts stay.
     bulk ??= firstBulk(pending, records)
     const decided = new Map([...checkVersions(bulk, records, options, nowMs), ...rejected])
     const loaded = await loadOrders(transaction, bulk, { records, decided, nowMs }, options)
@@ -137,12 +138,14 @@ async function writeFirst(
 }
 
 /**
- * The bound of the documents that one bulk reads or writes. A batch of a load or a watch is far
- * below it, but where its orders have a hundred co-producers.
+ * The bound of the documents that one bulk reads or writes. Only orders with dozens of co-producers,
+ * or very large ones, reach it.
  */
 const MAX_BULK_CHARACTERS = 32 * 1024 * 1024
-/** Counted for a smaller document, and for those of a deletion. */
+/** Counted for a smaller document. */
 const MIN_DOCUMENT_CHARACTERS = 8 * 1024
+/** Counted for each document of a deletion, whose size is unknown. */
+const DELETED_DOCUMENT_CHARACTERS = 64 * 1024
 
 /** The first changes whose documents fit into one bulk, at least one. */
 function firstBulk(changes: readonly Change[], records: VersionRecords): readonly Change[] {
@@ -157,6 +160,9 @@ function firstBulk(changes: readonly Change[], records: VersionRecords): readonl
 /** Stored documents count as large as the new ones. */
 function charactersOf({ views }: Change, storedCount: number): number {
   const [view] = views
-  const each = Math.max(view ? renderedLength(view.order) : 0, MIN_DOCUMENT_CHARACTERS)
+  const each =
+    view === undefined
+      ? DELETED_DOCUMENT_CHARACTERS
+      : Math.max(renderedLength(view.order), MIN_DOCUMENT_CHARACTERS)
   return each * Math.max(views.length, storedCount)
 }

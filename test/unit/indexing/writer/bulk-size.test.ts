@@ -86,8 +86,18 @@ it('the writer reads the documents of 100 erased orders of 101 accounts in sever
   }))
   const { results, bulks } = await write(erased)
   expect(results).toEqual(Array(100).fill('written'))
-  expect(bulks.map(({ read }) => read)).toEqual([40 * 101, 40 * 101, 20 * 101])
+  expect(bulks.map(({ read }) => read)).toEqual(Array(20).fill(5 * 101))
   expect(index.keys()).toEqual([])
+})
+
+it('the writer erases 500 orders of one account in one bulk', async () => {
+  const { write } = startRecordingWriter()
+  const ids = Array.from({ length: 500 }, (_, n) => idOf(n))
+  await write(ids.map((id) => sourceOrder({ id })))
+  const { bulks } = await write(
+    ids.map((id) => ({ id, version: 2, owner_account_id: 'acc_1', deleted: true })),
+  )
+  expect(bulks.map(({ read }) => read)).toEqual([500])
 })
 
 it('the writer keeps the results of rejected changes among several bulks', async () => {

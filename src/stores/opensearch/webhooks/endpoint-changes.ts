@@ -25,8 +25,8 @@ const NONE = -1
  * A token is the index and its global checkpoint: every operation up to it is on all in-sync copies,
  * so none is lost or arrives later. The greatest sequence number that a search finds would not do:
  * operations become searchable out of order, so a smaller number can appear later. Changes after
- * the checkpoint are returned too, and again by the next call. With a node, OpenSearch may lose such
- * a change, but only one that it never acknowledged.
+ * the checkpoint are returned too, and again by the next call. A change that OpenSearch loses with a
+ * node, before it acknowledges it, stays returned until the endpoint changes again.
  * @throws Unavailable
  */
 export async function readChanges(

@@ -1,7 +1,7 @@
 import type { StoredDelivery } from '../../deliveries/delivery.ts'
 
 /** The attempts of one lane that are in progress, or whose results are not stored. */
-export interface Attempts {
+export interface AttemptsInProgress {
   /** Adds a delivery, and returns it. */
   start(delivery: StoredDelivery): StoredDelivery
   finish(delivery: StoredDelivery): void
@@ -12,7 +12,7 @@ export interface Attempts {
 }
 
 /** Creates an empty set. */
-export function createAttempts(): Attempts {
+export function createAttemptsInProgress(): AttemptsInProgress {
   const ids = new Set<string>()
   const orderIds = new Set<string>()
 

@@ -1,5 +1,5 @@
 import type { StoredDelivery } from '../../deliveries/delivery.ts'
-import { createAttempts } from './attempts.ts'
+import { createAttemptsInProgress } from './attempts-in-progress.ts'
 import { createFailingOrders } from './failing-orders.ts'
 import { type BufferUse, createLaneBuffer, isFull } from './lane-buffer.ts'
 import { createReadProgress } from './read-progress.ts'
@@ -82,7 +82,7 @@ const RECHECK_MS = 1_000
 export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
   const buffer = createLaneBuffer(bufferUse)
   const failing = createFailingOrders()
-  const attempts = createAttempts()
+  const attempts = createAttemptsInProgress()
   const unread = createUnreadDeliveries()
   const reading = createReadProgress()
   let isFailingLoaded = true
@@ -239,7 +239,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
           return { excludedOrders, excludedIds: [...attempts.ids(), ...buffer.ids()] }
         },
         addDue(rows) {
-          reading.countOne()
+          reading.recordReturned()
           if (!isCurrent()) return
           const known = new Set([...attempts.ids(), ...buffer.ids()])
           const inOrder = rows.filter((row) => !reading.followsDropped(row))

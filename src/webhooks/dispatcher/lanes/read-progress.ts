@@ -8,7 +8,7 @@ export interface ReadProgress {
   /** Starts a read. The returned function tells whether its results still apply. */
   begin(): () => boolean
   /** The present read returned deliveries. */
-  countOne(): void
+  recordReturned(): void
   end(): void
   /** The results of the present read no longer apply. */
   invalidate(): void
@@ -37,7 +37,7 @@ export function createReadProgress(): ReadProgress {
       droppedOrders.clear()
       return () => startedIn === invalidations
     },
-    countOne() {
+    recordReturned() {
       count += 1
     },
     end() {

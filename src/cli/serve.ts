@@ -8,10 +8,8 @@ import { listen, serverUrl } from '../http/server/listen.ts'
 import { openRequestLog } from '../observability/log.ts'
 import { openApiServer, type ServeOptions } from './api-server.ts'
 import type { ProgramIo } from './command-context.ts'
-import { demoWelcome } from './demo-welcome.ts'
-import { type ManagementServers, startManagementServers } from './management/management-servers.ts'
+import { createSideServices } from './side-services.ts'
 import { closeOnSignal } from './signals.ts'
-import { type EmbeddedDispatcher, startEmbeddedDispatcher } from './webhooks/embedded-dispatcher.ts'
 import { assertUsable } from './with-services.ts'
 
 /** Serves until SIGTERM or SIGINT, then shuts down gracefully. */
@@ -37,22 +35,22 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
     config,
     logger,
   )
-  let dispatcher: EmbeddedDispatcher | undefined
-  let management: ManagementServers | undefined
+  const { registry } = metrics
+  const beside = createSideServices(config, { services, logger, registry, tracing, demo })
   const shutdown = createGracefulShutdown(app.server, async () => {
     const { status, checks } = await isReady()
-    return { status, checks: { ...checks, ...dispatcher?.checks() } }
+    return { status, checks: { ...checks, ...beside.checks() } }
   })
   const operations = buildOperationsApp(shutdown.isReady, metrics)
   const close = async () => {
-    await Promise.all([dispatcher?.stop(), management?.close()])
+    await beside.stop()
     await service.close()
     await operations.close()
   }
   const closed = closeOnSignal(
     logger,
     async () => {
-      await Promise.all([shutdown.drain(), dispatcher?.stop(), management?.close()])
+      await Promise.all([shutdown.drain(), beside.stop()])
       await close()
     },
     io,
@@ -64,21 +62,9 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
     await listen(app, config.host, config.port, 'PORT')
     await listenOperations(operations, config, logger)
     await isReady() // Logs failing checks at start.
-    const { registry } = metrics
-    dispatcher = startEmbeddedDispatcher(config, { services, logger, registry, tracing, demo })
-    management = await startManagementServers(config, { services, logger, registry, demo })
+    await beside.start()
     if (demoKeys !== null) {
-      const isDispatcher = config.opensearchUrls === undefined
-      const { access, consoleLink } = management
-      const demoService = {
-        baseUrl: serverUrl(app),
-        keys: demoKeys,
-        isDispatcher,
-        management: access,
-        consoleLink,
-        logsRequests: logger.isLevelEnabled('info'),
-      }
-      io.stdout.write(`${demoWelcome(demoService, Date.now())}\n`)
+      io.stdout.write(`${beside.welcome(serverUrl(app), demoKeys, Date.now())}\n`)
     }
     flushCompileCache() // A killed process would not save the cache of NODE_COMPILE_CACHE.
   } catch (error) {

@@ -12,14 +12,9 @@ import { createAggregatedMetrics } from '../../observability/metrics/aggregated-
 import { openServices } from '../../services.ts'
 import type { ServeOptions } from '../api-server.ts'
 import type { ProgramIo } from '../command-context.ts'
-import { demoWelcome } from '../demo-welcome.ts'
-import { type ManagementServers, startManagementServers } from '../management/management-servers.ts'
 import { openTracing } from '../open-tracing.ts'
+import { createSideServices } from '../side-services.ts'
 import { closeOnSignal } from '../signals.ts'
-import {
-  type EmbeddedDispatcher,
-  startEmbeddedDispatcher,
-} from '../webhooks/embedded-dispatcher.ts'
 import { assertUsable } from '../with-services.ts'
 import { aggregateHealth } from './aggregate-health.ts'
 import { createWorkerPool } from './worker-pool.ts'
@@ -56,9 +51,15 @@ export async function serveCluster(
       return { id: worker.id, snapshot: () => worker.request('metrics', RESPONSE_TIMEOUT_MS) }
     }),
   )
+  // The primary outlives its workers, and one process delivers.
+  const beside = createSideServices(config, {
+    services,
+    logger,
+    registry: metrics.registry,
+    tracing,
+    demo,
+  })
   let isDraining = false
-  let dispatcher: EmbeddedDispatcher | undefined
-  let management: ManagementServers | undefined
 
   async function pingWorkers() {
     const serving = pool.serving()
@@ -80,7 +81,7 @@ export async function serveCluster(
     // A shutdown that began during the requests is not an outage.
     if (isDraining) return DRAINING
     const { status, checks } = aggregateHealth(config.workers, reported)
-    return { status, checks: { ...checks, ...dispatcher?.checks() } }
+    return { status, checks: { ...checks, ...beside.checks() } }
   }
 
   /** The pool replaces workers that exit; only a restart replaces one that does not respond. */
@@ -91,7 +92,7 @@ export async function serveCluster(
 
   const operations = buildOperationsApp(isReady, { registry: metrics }, isAlive)
   const close = async () => {
-    await Promise.all([dispatcher?.stop(), management?.close()])
+    await beside.stop()
     await tracing?.close()
     await Promise.all([operations.close(), services.close()])
   }
@@ -100,7 +101,7 @@ export async function serveCluster(
     async () => {
       isDraining = true
       process.once('exit', pool.kill) // For a second signal or a timeout.
-      await Promise.all([pool.shutDown(), dispatcher?.stop(), management?.close()])
+      await Promise.all([pool.shutDown(), beside.stop()])
       await close()
     },
     io,
@@ -111,22 +112,9 @@ export async function serveCluster(
     const demoKeys = demo ? await seedDemo(services, Date.now()) : null
     const address = await pool.start()
     await listenOperations(operations, config, logger)
-    // One process delivers, and the primary outlives its workers.
-    const { registry } = metrics
-    dispatcher = startEmbeddedDispatcher(config, { services, logger, registry, tracing, demo })
-    management = await startManagementServers(config, { services, logger, registry, demo })
+    await beside.start()
     if (demoKeys !== null) {
-      const isDispatcher = config.opensearchUrls === undefined
-      const { access, consoleLink } = management
-      const demoService = {
-        baseUrl: address,
-        keys: demoKeys,
-        isDispatcher,
-        management: access,
-        consoleLink,
-        logsRequests: logger.isLevelEnabled('info'),
-      }
-      io.stdout.write(`${demoWelcome(demoService, Date.now())}\n`)
+      io.stdout.write(`${beside.welcome(address, demoKeys, Date.now())}\n`)
     }
   } catch (error) {
     pool.kill()

@@ -1,0 +1,54 @@
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import type { Config } from '../config/config.ts'
+import type { DemoKeys } from '../demo/seed-demo.ts'
+import type { CheckState } from '../http/operations/readiness.ts'
+import type { Tracing } from '../observability/tracing/tracing.ts'
+import type { Services } from '../services.ts'
+import { demoWelcome } from './demo-welcome.ts'
+import { type ManagementServers, startManagementServers } from './management/management-servers.ts'
+import { type EmbeddedDispatcher, startEmbeddedDispatcher } from './webhooks/embedded-dispatcher.ts'
+
+export interface SideServicesOptions {
+  services: Services
+  logger: Logger
+  registry: Registry
+  tracing: Tracing | null
+  demo: boolean
+}
+
+/** What `serve` runs once beside the API: the dispatcher of webhooks, the management API, the console. */
+export interface SideServices {
+  /** @throws Error naming the setting of a port that cannot be bound */
+  start(): Promise<void>
+  /** Their part of the health response. */
+  checks(): Record<string, CheckState>
+  /** The text of a demo whose API is at `baseUrl`, after the start. */
+  welcome(baseUrl: string, keys: DemoKeys, nowMs: number): string
+  /** Finishes the work in flight. Idempotent, and without an effect before the start. */
+  stop(): Promise<void>
+}
+
+/** Creates the side services of a process, and starts none. */
+export function createSideServices(config: Config, options: SideServicesOptions): SideServices {
+  let dispatcher: EmbeddedDispatcher | undefined
+  let management: ManagementServers | undefined
+
+  return {
+    async start() {
+      dispatcher = startEmbeddedDispatcher(config, options)
+      management = await startManagementServers(config, options)
+    },
+    checks: () => dispatcher?.checks() ?? {},
+    welcome(baseUrl, keys, nowMs) {
+      const isDispatcher = config.opensearchUrls === undefined
+      const logsRequests = options.logger.isLevelEnabled('info')
+      const { access = null, consoleLink = null } = management ?? {}
+      const service = { baseUrl, keys, isDispatcher, management: access, consoleLink, logsRequests }
+      return demoWelcome(service, nowMs)
+    },
+    async stop() {
+      await Promise.all([dispatcher?.stop(), management?.close()])
+    },
+  }
+}

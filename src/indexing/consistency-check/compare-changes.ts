@@ -1,7 +1,7 @@
 import type { Change, ValidationError } from '../projection/change.ts'
 import {
   compareDocuments,
-  expectedDocuments,
+  documentsOfChange,
   type VersionStatus,
   versionStatus,
 } from './compare-documents.ts'
@@ -27,7 +27,7 @@ export async function compareChanges(
     changes.map((change) => [change, versionStatus(change, records.get(change.orderId))]),
   )
   const comparable = changes.filter((change) => isComparable(statuses.get(change)))
-  const documents = await inspection.documents(comparable.flatMap(expectedDocuments))
+  const documents = await inspection.documents(comparable.flatMap(documentsOfChange))
   const documentsOf = Map.groupBy(documents, ({ address }) => address.orderId)
 
   return [...statuses].map(([change, status]) => {

@@ -8,7 +8,7 @@ import { hasSameContent } from '../writer/order-document.ts'
 import type { OrderVersionRecord, ViewKey } from '../writer/order-index.ts'
 import { differingPaths } from './differing-paths.ts'
 import type { Inconsistency } from './inconsistency.ts'
-import type { FoundDocument } from './index-inspection.ts'
+import type { InspectedDocument } from './index-inspection.ts'
 import { invalidKeyFields } from './invalid-key-fields.ts'
 
 /** A version compared with that of the index; `behind` means that the index is older. */
@@ -27,7 +27,7 @@ export function versionStatus(
 }
 
 /** The documents that a version requires. */
-export function expectedDocuments({ orderId, views }: Change): ViewKey[] {
+export function documentsOfChange({ orderId, views }: Change): ViewKey[] {
   return views.map(({ accountId }) => ({ accountId, orderId }))
 }
 
@@ -38,7 +38,7 @@ export function expectedDocuments({ orderId, views }: Change): ViewKey[] {
 export function compareDocuments(
   change: Change,
   record: OrderVersionRecord | undefined,
-  documents: readonly FoundDocument[],
+  documents: readonly InspectedDocument[],
 ): Inconsistency[] {
   const found = new Map(documents.map((document) => [document.address.accountId, document]))
   const isBehind = record === undefined || record.version < change.version
@@ -80,7 +80,7 @@ function indexedVersionText(record: OrderVersionRecord | undefined): string {
 
 function differingFields(
   { order }: View,
-  document: FoundDocument,
+  document: InspectedDocument,
   hasUpdatedAt: boolean,
 ): string[] {
   // The scan of all documents reports inconsistent key fields.

@@ -1,6 +1,6 @@
 import type { OrderVersionRecord, ViewKey } from '../writer/order-index.ts'
 import type { Inconsistency } from './inconsistency.ts'
-import type { FoundDocument, IndexInspection } from './index-inspection.ts'
+import type { IndexInspection, InspectedDocument } from './index-inspection.ts'
 import { invalidKeyFields } from './invalid-key-fields.ts'
 import type { Recheck } from './recheck.ts'
 
@@ -74,12 +74,15 @@ export async function findInconsistentDocuments(
   return documents
 }
 
-function withoutKeyFields({ address }: FoundDocument, fields: readonly string[]): Inconsistency {
+function withoutKeyFields(
+  { address }: InspectedDocument,
+  fields: readonly string[],
+): Inconsistency {
   const what = 'key fields are missing, of a wrong type, or not those of the order inside'
   return { ...address, kind: 'without_key_field', what, fields }
 }
 
-function damaged({ address }: FoundDocument): Inconsistency {
+function damaged({ address }: InspectedDocument): Inconsistency {
   const what =
     'the document does not match its checksum; "index load --repair FILE" with its source order rewrites it'
   return { ...address, kind: 'damaged', what, fields: [] }

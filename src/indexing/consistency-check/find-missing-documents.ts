@@ -42,7 +42,7 @@ export async function findMissingDocuments(options: MissingDocumentsOptions): Pr
         ...new Set(left.map(({ orderId }) => orderId)),
       ])
       const candidateIds = new Set(left.map(documentId))
-      const expected = [...records.values()].flatMap(expectedDocuments)
+      const expected = [...records.values()].flatMap(documentsOfRecord)
       return withoutDocument(expected.filter((document) => candidateIds.has(documentId(document))))
     })
     for (const document of absent) onInconsistency(missing(document))
@@ -51,7 +51,7 @@ export async function findMissingDocuments(options: MissingDocumentsOptions): Pr
 
   for await (const page of inspection.scanVersionRecords()) {
     orders += page.length
-    const expected = page.flatMap(expectedDocuments).filter((document) => !isReported(document))
+    const expected = page.flatMap(documentsOfRecord).filter((document) => !isReported(document))
     candidates = [...candidates, ...(await withoutDocument(expected))]
     if (candidates.length >= MAX_CANDIDATES) await recheckCandidates()
     onProgress(orders)
@@ -60,7 +60,7 @@ export async function findMissingDocuments(options: MissingDocumentsOptions): Pr
   return orders
 }
 
-function expectedDocuments({
+function documentsOfRecord({
   orderId,
   version,
   accountIds,

@@ -17,7 +17,7 @@ export const keyFields = [
 export type KeyField = (typeof keyFields)[number]
 
 /** A stored document, unvalidated. */
-export interface FoundDocument {
+export interface InspectedDocument {
   /** Its address in the store. */
   address: ViewKey
   /** Any key may be missing or of a wrong type. */
@@ -97,14 +97,14 @@ export interface IndexInspection {
   /** Returns the current state, searchable yet or not. */
   versionRecords(orderIds: readonly string[]): Promise<Map<string, OrderVersionRecord>>
   /** The documents that exist among `keys`, as they are now, searchable yet or not. */
-  documents(keys: readonly ViewKey[]): Promise<FoundDocument[]>
+  documents(keys: readonly ViewKey[]): Promise<InspectedDocument[]>
   /** Which of `keys` have a document, without reading any document. */
   existingKeys(keys: readonly ViewKey[]): Promise<ViewKey[]>
   /**
    * Every document that existed when the scan began, in pages. A document that is written or
    * removed during the scan may be missing.
    */
-  scanDocuments(): AsyncIterable<FoundDocument[]>
+  scanDocuments(): AsyncIterable<InspectedDocument[]>
   /**
    * Every version record that existed when the scan began, in pages. A record that is written
    * during the scan may have its earlier state.

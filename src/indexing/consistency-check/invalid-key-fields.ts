@@ -3,7 +3,7 @@ import { parseInstant } from '../../lib/instant.ts'
 import { lookupColumns } from '../../orders/lookups.ts'
 import { NULL_INSTANT_KEY } from '../../orders/order-store.ts'
 import { filterKeysOf } from '../writer/order-document.ts'
-import type { FoundDocument, KeyField } from './index-inspection.ts'
+import type { InspectedDocument, KeyField } from './index-inspection.ts'
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
 const isInteger = (value: unknown) => Number.isSafeInteger(value)
@@ -30,7 +30,7 @@ const addedFields: readonly KeyField[] = ['paid_key', ...lookupColumns]
 /**
  * The key fields of a document that are missing, of a wrong type, or contradict its content. Pure.
  */
-export function invalidKeyFields({ address, keys, order }: FoundDocument): KeyField[] {
+export function invalidKeyFields({ address, keys, order }: InspectedDocument): KeyField[] {
   const payment = propertyOf(order, 'payment')
   const { paidKey, lookups } = filterKeysOf(Object(order))
   const expected: Partial<Record<KeyField, unknown>> = {

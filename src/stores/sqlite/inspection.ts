@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type {
-  FoundDocument,
   IndexInspection,
+  InspectedDocument,
   WriteTimestampState,
 } from '../../indexing/consistency-check/index-inspection.ts'
 import { wallClock } from '../../lib/clock.ts'
@@ -51,7 +51,7 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
 
     async documents(keys) {
       const rows = keys.map(({ accountId, orderId }) => selectDocument.get(accountId, orderId))
-      return rows.filter((row) => row !== undefined).map(foundDocument)
+      return rows.filter((row) => row !== undefined).map(inspectedDocument)
     },
 
     async existingKeys(keys) {
@@ -61,7 +61,7 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
     async *scanDocuments() {
       let after = { accountId: '', orderId: '' }
       for (;;) {
-        const page = selectPage.all(after.accountId, after.orderId, pageSize).map(foundDocument)
+        const page = selectPage.all(after.accountId, after.orderId, pageSize).map(inspectedDocument)
         const last = page.at(-1)
         if (last === undefined) return
         yield page
@@ -101,7 +101,7 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
   }
 }
 
-function foundDocument({ json, lookups, ...row }: Row): FoundDocument {
+function inspectedDocument({ json, lookups, ...row }: Row): InspectedDocument {
   const keys = {
     ...Object.fromEntries(Object.entries(row).map(([name, value]) => [name, toSafeNumber(value)])),
     ...Object(parseOrUndefined(Buffer.from(lookups as string))),

@@ -1,6 +1,6 @@
 import type {
-  FoundDocument,
   IndexInspection,
+  InspectedDocument,
 } from '../../../indexing/consistency-check/index-inspection.ts'
 import type { ViewKey } from '../../../indexing/writer/order-index.ts'
 import { checksumMatches } from '../checksum-header.ts'
@@ -9,7 +9,7 @@ import { documentId } from '../order-document.ts'
 import { createIndexReader } from '../write/index-reader.ts'
 import { createOptimisticConcurrency } from '../write/optimistic-concurrency.ts'
 import type { OpenSearchCheckOptions } from './check-options.ts'
-import { scanIndex, toFoundDocument } from './document-scan.ts'
+import { scanIndex, toInspectedDocument } from './document-scan.ts'
 import { readOverview, readWriteTimestamps } from './index-overview.ts'
 import { scanVersionRecords } from './version-record-scan.ts'
 
@@ -26,8 +26,8 @@ export function createOpenSearchConsistencyCheck(options: OpenSearchCheckOptions
   async function readAll(
     keys: readonly ViewKey[],
     selection: Pick<MgetRequest, '_source'> = {},
-  ): Promise<FoundDocument[]> {
-    const documents: FoundDocument[] = []
+  ): Promise<InspectedDocument[]> {
+    const documents: InspectedDocument[] = []
     for (let from = 0; from < keys.length; from += MAX_DOCUMENTS_PER_REQUEST) {
       const batch = keys.slice(from, from + MAX_DOCUMENTS_PER_REQUEST)
       const docs = batch.map((key) => ({ _id: documentId(key), routing: key.accountId }))
@@ -35,7 +35,7 @@ export function createOpenSearchConsistencyCheck(options: OpenSearchCheckOptions
       const responses = await readDocuments(client, deadlineMs, request)
       const existing = responses.filter(({ found }) => found)
       documents.push(
-        ...existing.map((one) => toFoundDocument(one, !checksumMatches(Object(one._source)))),
+        ...existing.map((one) => toInspectedDocument(one, !checksumMatches(Object(one._source)))),
       )
     }
     return documents

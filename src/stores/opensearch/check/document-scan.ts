@@ -1,5 +1,5 @@
 import {
-  type FoundDocument,
+  type InspectedDocument,
   keyFields,
 } from '../../../indexing/consistency-check/index-inspection.ts'
 import { readAhead } from '../../../lib/read-ahead.ts'
@@ -28,7 +28,7 @@ type Options = OpenSearchCheckOptions & { pageSize?: number }
  * Scans the live index in the order of account and order id, then up to 10,000 documents without
  * these keys. Also reads each document by id, a few megabytes at a time, and verifies its checksum.
  */
-export async function* scanIndex(options: Options): AsyncGenerator<FoundDocument[]> {
+export async function* scanIndex(options: Options): AsyncGenerator<InspectedDocument[]> {
   const { client, names, deadlineMs, pageSize = PAGE_SIZE } = options
   const search = { client, index: names.orders, deadlineMs }
   // Makes everything written before the scan searchable.
@@ -48,19 +48,19 @@ export async function* scanIndex(options: Options): AsyncGenerator<FoundDocument
 async function withDamage(
   search: Parameters<typeof findDamaged>[0],
   page: readonly ScannedHit[],
-): Promise<FoundDocument[]> {
+): Promise<InspectedDocument[]> {
   const damaged = await findDamaged(search, page)
-  return page.map((hit) => toFoundDocument(hit, damaged.has(hit._id)))
+  return page.map((hit) => toInspectedDocument(hit, damaged.has(hit._id)))
 }
 
 /**
  * Converts a hit for the check: keys without the checksum header, and the address from its id. An
  * id without a colon is an order id without an account.
  */
-export function toFoundDocument(
+export function toInspectedDocument(
   { _id, _source }: { _id: string; _source?: unknown },
   damaged: boolean,
-): FoundDocument {
+): InspectedDocument {
   const { frame: _, order, ...keys } = Object(_source) as Record<string, unknown>
   const [, accountId = '', orderId = _id] = /^([^:]*):(.*)$/s.exec(_id) ?? []
   return { address: { accountId, orderId }, keys, order, ...(damaged && { damaged }) }

@@ -27,7 +27,7 @@ export function extractSources(response: Buffer): MgetSources {
   for (let at = 0; at < response.length; at += 1) {
     const byte = response[at]
     if (byte === QUOTE) {
-      const end = stringEnd(response, at)
+      const end = afterString(response, at)
       if (depth === DOCUMENT_DEPTH && isSourceName(response, at, end)) sourceAt = end + 1
       at = end - 1
     } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
@@ -53,7 +53,7 @@ function isSourceName(bytes: Buffer, at: number, end: number): boolean {
 }
 
 /** The offset after the closing quote of the string that starts at `at`. */
-function stringEnd(bytes: Buffer, at: number): number {
+function afterString(bytes: Buffer, at: number): number {
   let end = at + 1
   while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1
   return end + 1

@@ -10,7 +10,7 @@ import {
   documentAddress,
   readWrittenKeys,
   retry,
-  sendItems,
+  sendCopies,
   type VersionedDocument,
 } from './versioned-documents.ts'
 
@@ -81,7 +81,7 @@ async function copyBatch(
       `${describeDamaged(from, damaged)}. ${REPAIR_HINT}. Then "index reindex" continues; "--rollback" removes the copy`,
     )
   }
-  return sendItems(options, options.alias, items)
+  return sendCopies(options, options.alias, items)
 }
 
 /** The number of documents that `to` lacks or has in an older version, without those removed from `from`. */
@@ -107,7 +107,7 @@ async function removeExtras(
   const older = candidates.filter(({ writtenKey }) => writtenKey < newest)
   const existing = await retry(options, () => readWrittenKeys(options, options.from, older))
   const extras = older.filter((_, at) => existing[at] === null)
-  return retry(options, () => sendItems(options, options.alias, extras.map(renderRemoval)))
+  return retry(options, () => sendCopies(options, options.alias, extras.map(renderRemoval)))
 }
 
 function renderRemoval({ _id, _routing, writtenKey }: VersionedDocument): string {

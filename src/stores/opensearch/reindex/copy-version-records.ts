@@ -4,7 +4,12 @@ import { readAhead } from '../../../lib/read-ahead.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { scanRecordHits, type VersionRecordHit } from '../check/version-record-scan.ts'
 import { readDocuments } from '../client/documents.ts'
-import { type DocumentOptions, type RetryOptions, retry, sendItems } from './versioned-documents.ts'
+import {
+  type DocumentOptions,
+  type RetryOptions,
+  retry,
+  sendCopies,
+} from './versioned-documents.ts'
 
 export interface CopyRecordsOptions extends DocumentOptions, RetryOptions {
   /** The index of version records that is read, and the new one. */
@@ -46,7 +51,7 @@ async function copyBehind(options: CopyRecordsOptions, pages: { done: number }):
     await retry(options, async () => {
       const items = await findBehind(options, page)
       behind += items.length
-      await sendItems(options, alias, items)
+      await sendCopies(options, alias, items)
     })
     pages.done++
     signal?.throwIfAborted()

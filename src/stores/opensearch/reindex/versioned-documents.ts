@@ -41,7 +41,7 @@ export function documentAddress({ _id, _routing }: Omit<VersionedDocument, 'writ
  * than its document conflicts and changes nothing.
  * @throws Unavailable; Error when OpenSearch rejects a document
  */
-export async function sendItems(
+export async function sendCopies(
   { client, deadlineMs }: DocumentOptions,
   alias: string,
   items: readonly string[],

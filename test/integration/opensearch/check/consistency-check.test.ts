@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkIndex } from '../../../../src/indexing/consistency-check/check-index.ts'
-import type { FoundDocument } from '../../../../src/indexing/consistency-check/index-inspection.ts'
+import type { InspectedDocument } from '../../../../src/indexing/consistency-check/index-inspection.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { scanIndex } from '../../../../src/stores/opensearch/check/document-scan.ts'
@@ -27,7 +27,7 @@ async function write(count: number): Promise<void> {
 const put = (id: string, source: object) =>
   opensearch('PUT', `${test.prefix}orders/_doc/${id}?routing=acc_1&refresh=true`, source)
 
-const idOf = ({ address }: FoundDocument) => `${address.accountId}:${address.orderId}`
+const idOf = ({ address }: InspectedDocument) => `${address.accountId}:${address.orderId}`
 
 async function walked(pageSize: number): Promise<string[][]> {
   const client = connectOpenSearch({ urls: (process.env['OPENSEARCH_URL'] ?? '').split(',') })

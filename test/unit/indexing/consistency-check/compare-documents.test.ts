@@ -10,7 +10,7 @@ import {
   confuseParser,
   QUOTE_TRACKING,
 } from '../../../support/orders/escaped-names.ts'
-import { documentsOf } from './found-document.ts'
+import { documentsOf } from './inspected-document.ts'
 
 const change = changeOf({ ...wholeOrder, version: 3 })
 const record: OrderVersionRecord = {

@@ -3,7 +3,7 @@ import { keyFields } from '../../../../src/indexing/consistency-check/index-insp
 import { invalidKeyFields } from '../../../../src/indexing/consistency-check/invalid-key-fields.ts'
 import { lookupColumns } from '../../../../src/orders/lookups.ts'
 import { changeOf, orderWith, wholeOrder } from '../../../support/orders/changes.ts'
-import { documentsOf, WRITE_TIMESTAMP } from './found-document.ts'
+import { documentsOf, WRITE_TIMESTAMP } from './inspected-document.ts'
 
 const [document] = documentsOf(changeOf(wholeOrder))
 if (document === undefined) throw new Error('an order without documents')

@@ -1,17 +1,17 @@
 import type {
-  FoundDocument,
   IndexInspection,
+  InspectedDocument,
 } from '../../../../src/indexing/consistency-check/index-inspection.ts'
 import type { OrderVersionRecord, ViewKey } from '../../../../src/indexing/writer/order-index.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
-import { documentsOf } from './found-document.ts'
+import { documentsOf } from './inspected-document.ts'
 
 const keyOf = ({ accountId, orderId }: ViewKey) => `${accountId}:${orderId}`
 
 /** An index in two maps that records the lookups. */
 export function createMemoryInspection() {
   const records = new Map<string, OrderVersionRecord>()
-  const documents = new Map<string, FoundDocument>()
+  const documents = new Map<string, InspectedDocument>()
   const lookups = { versionRecords: 0, documents: 0 }
 
   const inspection: Omit<IndexInspection, 'overview'> = {

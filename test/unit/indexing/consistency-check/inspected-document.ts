@@ -1,4 +1,4 @@
-import type { FoundDocument } from '../../../../src/indexing/consistency-check/index-inspection.ts'
+import type { InspectedDocument } from '../../../../src/indexing/consistency-check/index-inspection.ts'
 import type { Change } from '../../../../src/indexing/projection/change.ts'
 import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
 
@@ -9,7 +9,7 @@ export const WRITE_TIMESTAMP = Date.parse('2026-05-01T00:00:00Z')
 export function documentsOf(
   { orderId, views }: Change,
   updatedAt: number | null = WRITE_TIMESTAMP,
-): FoundDocument[] {
+): InspectedDocument[] {
   return views.map((view) => {
     const document = renderDocument({ ...view, orderId, updatedAt }, WRITE_TIMESTAMP)
     return {

@@ -24,7 +24,8 @@ export async function finishRun(
   if (kind === 'changes') return { state: await saveFinished(store, state), dropped: 0 }
   if (store.deleteUnseen !== undefined && !allowMassRemoval) {
     await assertNoMassRemoval(store, state).catch(async (error) => {
-      await store.save([], restarted(state)) // The orders may be back by the next sync.
+      // The orders may be back by the next sync. After another error, the pages are still saved.
+      if (error instanceof MassRemovalError) await store.save([], restarted(state))
       throw error
     })
   }

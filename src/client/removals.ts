@@ -17,7 +17,7 @@ export type RemovalResult = 'removed' | 'kept' | 'ignored'
 export type ReadOrder = (id: string) => Promise<Order | null>
 
 interface StoreGuard {
-  /** Pages and removals change the store one at a time. */
+  /** Pages, removals and the end of a run change the store one at a time. */
   runExclusive: ReturnType<typeof createMutex>
   /** Monotonic milliseconds by order id. */
   removedAt: Map<string, number>
@@ -29,6 +29,11 @@ function guardOf(store: SyncStore): StoreGuard {
   const guard = guards.get(store) ?? { runExclusive: createMutex(), removedAt: new Map() }
   guards.set(store, guard)
   return guard
+}
+
+/** Changes the store while no page is saved and no order is removed. `work` reads no order. */
+export function changeExclusively<T>(store: SyncStore, work: () => Promise<T>): Promise<T> {
+  return guardOf(store).runExclusive(work)
 }
 
 /**

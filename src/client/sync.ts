@@ -3,7 +3,7 @@ import { ApiError, UsageError } from './errors.ts'
 import { finishRun } from './finish-run.ts'
 import { findOrder } from './get-order.ts'
 import { createListing, type OrderPage } from './listing.ts'
-import { savePage } from './removals.ts'
+import { changeExclusively, savePage } from './removals.ts'
 import { afterPage, nextRun, restarted } from './sync-run.ts'
 import { openState, type SyncSource } from './sync-source.ts'
 import type { SyncRun, SyncState, SyncStore } from './sync-store.ts'
@@ -95,13 +95,13 @@ async function syncOnce(
   assertDuration('overlapMs', overlapMs, DAY_MS * 366)
   assertDuration('fullSyncIntervalMs', fullSyncIntervalMs, Number.POSITIVE_INFINITY)
   const finish = { store, allowMassRemoval: options.allowMassRemoval ?? false, nowMs: clock }
+  const end = (run: SyncState) => changeExclusively(store, () => finishRun(run, finish))
   const saved = openState(await store.read(), source, options)
   // An unfinished run whose pages are all saved brings no changes, so another run follows it.
-  const before =
-    saved.pass.reached === 'listed' ? await finishRun(saved, finish) : { state: saved, dropped: 0 }
+  const before = saved.pass.reached === 'listed' ? await end(saved) : { state: saved, dropped: 0 }
   const pass = nextRun(before.state, { overlapMs, fullSyncIntervalMs, nowMs: clock() })
   const { state, received } = await savePages(transport, { ...before.state, pass }, options)
-  const after = await finishRun(state, finish)
+  const after = await end(state)
   const { kind } = state.pass
   return { kind, received, watermark: state.watermark, dropped: before.dropped + after.dropped }
 }
@@ -128,8 +128,9 @@ async function savePages(
       if (!isCursorRejected(error, state.pass) || restarts === MAX_RESTARTS) throw error
       // Saved before the first page: after a crash, a sync must not continue with the old run,
       // whose cursor the API may accept again.
-      state = restarted(state)
-      await options.store.save([], state)
+      const begun = restarted(state)
+      await changeExclusively(options.store, () => options.store.save([], begun))
+      state = begun
     }
   }
 }

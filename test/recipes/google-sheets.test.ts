@@ -47,6 +47,8 @@ async function listedRows(): Promise<Map<Cell, Cell[]>> {
   return new Map([...orders].map(([id, order]) => [id, rowOf(order)]))
 }
 
+/** Of a cell, without the apostrophe that marks a text. */
+const MAX_TEXT_LENGTH = 49_999
 const money = (cents: number | null) => (cents === null ? '' : cents / 100)
 const date = (text: string | null) => (text === null ? '' : new Date(text))
 
@@ -56,7 +58,10 @@ const rowOf = ({ customer, payment, items, ...order }: Order): Cell[] => [
   ...[date(order.created_at), date(order.paid_at), date(order.updated_at)],
   ...[customer.name, customer.email, customer.document ?? ''],
   ...[payment.method, payment.status, payment.installments ?? '', money(payment.amount_refunded)],
-  items.map(({ quantity, name }) => `${quantity} × ${name}`).join('; '),
+  items
+    .map(({ quantity, name }) => `${quantity} × ${name}`)
+    .join('; ')
+    .slice(0, MAX_TEXT_LENGTH),
 ]
 
 const pageRequests = () => service.faultServer.requests.filter(({ status }) => status === 200)
@@ -82,6 +87,16 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     expect(Date.parse(page?.query['updated_gte'] ?? '')).toBe(newestOnceMs - 60_000)
     expect(page?.ids).toEqual(expect.arrayContaining(changed))
     expect(page?.ids.length).toBeLessThan(changed.length + 10)
+  })
+
+  it('the Sheets recipe shortens a text that no cell can hold', async () => {
+    const items = Array.from({ length: 200 }, (_, at) => {
+      return { product_id: `prod_${at}`, name: 'Curso '.repeat(60), quantity: 1, unit_price: 100 }
+    })
+    const [id = ''] = await service.change(undefined, { items })
+    expect(await run()).toMatchObject({ error: null })
+    expect(rows()).toEqual(await listedRows())
+    expect(rows().get(id)?.at(-1)).toHaveLength(MAX_TEXT_LENGTH)
   })
 
   it('the Sheets recipe stops before the time limit of Google and resumes in the next run', async () => {

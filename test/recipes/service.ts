@@ -71,13 +71,16 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
 
     /**
      * Changes some orders (of `ids`, if given), dates an undated one and adds one; returns their
-     * ids.
+     * ids. `more`: further fields of the changed orders.
      */
-    async change(ids: readonly string[] = mine.map(({ id }) => id)): Promise<string[]> {
+    async change(
+      ids: readonly string[] = mine.map(({ id }) => id),
+      more: Partial<SourceOrder> = {},
+    ): Promise<string[]> {
       const wanted = mine.filter(({ id }) => ids.includes(id))
       const dated = wanted.filter(({ changed_at }) => changed_at !== null).slice(0, 5)
       const undated = mine.filter(({ changed_at }) => changed_at === null).slice(0, 1)
-      const changed = [...dated, ...undated].map(changedOnce)
+      const changed = [...dated, ...undated].map((order) => ({ ...changedOnce(order), ...more }))
       if (undated.length === 0) throw new Error('too few orders to change')
       const born = [...demoOrders({ count: 20, seed: ++seed, until: Date.now() })]
         .filter(isListed)

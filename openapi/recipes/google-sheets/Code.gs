@@ -8,8 +8,8 @@ const SOBREPOSICAO_MS = 60 * 1000
 const PRAZO_MS = 4.5 * 60 * 1000
 
 // O apóstrofo guarda o texto como está: sem ele a planilha calcularia um nome que comece com "=" e comeria o
-// zero da frente de um CPF. Ele não aparece na célula.
-const texto = (valor) => (valor === null ? '' : `'${valor}`)
+// zero da frente de um CPF. Ele não aparece na célula, que aceita até 50.000 caracteres.
+const texto = (valor) => (valor === null ? '' : `'${String(valor).slice(0, 49999)}`)
 const instante = (valor) => (valor === null ? '' : new Date(valor))
 const valor = (centavos) => (centavos === null ? '' : centavos / 100)
 

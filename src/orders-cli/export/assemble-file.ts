@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Order } from '../../client/client.ts'
+import { parseJson } from '../../lib/json.ts'
 import { PRIVATE } from '../atomic-file.ts'
 import type { Format } from './formats/format.ts'
 
@@ -31,7 +32,7 @@ async function* ordersOf(path: string, onOrder: () => void): AsyncGenerator<Orde
     rest = lines.pop() ?? ''
     for (const line of lines) {
       onOrder()
-      yield JSON.parse(line)
+      yield parseJson(line) as Order
     }
   }
 }

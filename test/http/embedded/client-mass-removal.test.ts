@@ -1,10 +1,12 @@
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   createMemoryStore,
   createOrdersClient,
   MassRemovalError,
   type Order,
+  type OrderEvent,
   type SyncOptions,
   type SyncStore,
 } from '../../../src/client/client.ts'
@@ -135,6 +137,41 @@ describe('a store whose orders reappear', () => {
     await expect(listing(true).sync({ store })).rejects.toThrow(MassRemovalError)
     expect(store.orders.size).toBe(21)
     expect(await listing(false).sync({ store })).toMatchObject({ kind: 'all', dropped: 10 })
+  })
+})
+
+describe('a removal during the end of a full sync', () => {
+  const removal: OrderEvent = {
+    id: 'evt_1',
+    type: 'order.removed',
+    timestamp: '2026-03-01T12:00:00.000Z',
+    account_id: 'acc_9',
+    order_id: 'ord_gone',
+    sequence: 1,
+    change: {},
+  }
+
+  it('waits until the store has deleted what the sync did not see', async () => {
+    const store = createMemoryStore()
+    const client = createOrdersClient({ baseUrl, apiKey: keys.get(9) ?? '' })
+    const steps: string[] = []
+    let removing: Promise<unknown> | undefined
+    await client.orders.sync({
+      store: {
+        ...store,
+        async deleteUnseen() {
+          removing = client.orders.applyRemoval(removal, { store: this })
+          await setTimeout(50)
+          steps.push('unseen deleted')
+          return 0
+        },
+        async remove() {
+          steps.push('removed')
+        },
+      },
+    })
+    await removing
+    expect(steps).toEqual(['unseen deleted', 'removed'])
   })
 })
 

@@ -4,6 +4,7 @@ export type Grid = Cell[][]
 
 /** A new Google sheet has 1,000 rows; fewer reveal a script that does not add rows. */
 const ROWS = 200
+const MAX_CELL_LENGTH = 50_000
 
 /**
  * A stand-in for a Google sheet with the calls of the recipe. It parses text as typed input, and
@@ -64,6 +65,11 @@ function typed(value: unknown): Cell {
   // Created by another realm's constructor.
   if (Object.prototype.toString.call(value) === '[object Date]') return new Date(Number(value))
   const text = String(value)
+  if (text.length > MAX_CELL_LENGTH) {
+    throw new Error(
+      'Your input contains more than the maximum of 50000 characters in a single cell.',
+    )
+  }
   if (text.startsWith("'")) return text.slice(1)
   if (text.startsWith('=') || text.startsWith('+')) return { formula: text }
   return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text

@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createMemoryStore, type OrderEvent, type SyncState } from '../../../src/client/client.ts'
-import { applyRemoval, savePage } from '../../../src/client/removals.ts'
+import { applyRemoval, changeExclusively, savePage } from '../../../src/client/removals.ts'
 import { apiOrder } from '../../support/orders-cli/api-order.ts'
 
 const ID = 'ord_1'
@@ -83,4 +84,22 @@ it('removals and pages in any order leave the store as the API is', async () => 
     ),
     { numRuns: 300 },
   )
+})
+
+it('a removal waits until the end of a run has changed the store', async () => {
+  const store = createMemoryStore()
+  const steps: string[] = []
+  const { promise: saved, resolve } = Promise.withResolvers<void>()
+  const ending = changeExclusively(store, async () => {
+    steps.push('begin')
+    await saved
+    steps.push('end')
+  })
+  const readOrder = async () => null
+  store.remove = async () => void steps.push('remove')
+  const removing = applyRemoval(removed, { store, readOrder })
+  await setImmediate()
+  resolve()
+  await Promise.all([ending, removing])
+  expect(steps).toEqual(['begin', 'end', 'remove'])
 })

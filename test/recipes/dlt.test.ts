@@ -51,13 +51,14 @@ async function listed(): Promise<Map<string, object>> {
 
 const rowOf = ({ items, tracking, metadata, ...order }: Order) => ({
   ...Object.fromEntries(leavesOf('', order)),
-  ...(tracking && { tracking }),
+  ...(tracking && { tracking: Object.fromEntries(leavesOf('', tracking)) }),
   metadata,
   items: items.map((item) => Object.fromEntries(leavesOf('', item))),
 })
 
 function leavesOf(path: string, value: unknown): [string, unknown][] {
   if (value === null) return []
+  if (typeof value === 'string') return [[path, value.toWellFormed()]]
   if (typeof value !== 'object') return [[path, value]]
   return Object.entries(value as object).flatMap(([name, inner]) =>
     leavesOf(path === '' ? name : `${path}__${name}`, inner),
@@ -100,6 +101,12 @@ describe('the recipe with dlt', () => {
     expect(await load()).toMatchObject({ code: 0 })
     const ids = pageRequests().flatMap((page) => page.ids)
     expect(ids.length).toBeGreaterThan(new Set(ids).size)
+    expect(await loaded()).toEqual(await listed())
+  })
+
+  it('the dlt recipe loads an order with a text that was cut within an emoji', async () => {
+    await service.change(undefined, { tracking: { src: 'bio \ud83d', sck: '\udfb8 🎸' } })
+    expect(await load()).toMatchObject({ code: 0 })
     expect(await loaded()).toEqual(await listed())
   })
 

@@ -36,6 +36,9 @@ const orderOf = (id: string, sequence: number) => ({
   tracking: {},
 })
 
+const wellFormed = (texts: object = {}) =>
+  Object.entries(texts).map(([name, text]) => [name, String(text).toWellFormed()])
+
 function eventOf({ data, ...fields }: EventFields) {
   const order = data === undefined ? orderOf(fields.order_id, fields.sequence) : data
   return { ...envelope, ...fields, ...(order && { data: order }) }
@@ -61,6 +64,15 @@ describe.each(Object.entries(receivers))('the webhook receiver in %s', (_name, s
       order: orderOf(order_id, 3),
       mustFetch: false,
     })
+  })
+
+  it('keeps an order with a text that was cut within an emoji', async () => {
+    const order_id = newOrder()
+    const tracking = { src: 'bio \ud83d', sck: 'a \\ud83d 🎸', utm: '\udfb8 b' }
+    const data = { ...orderOf(order_id, 3), tracking }
+    expect(await send(eventOf({ id: nextId(), order_id, sequence: 3, data }))).toBe(204)
+    const { order } = (await kept(order_id)) ?? {}
+    expect(wellFormed(Object(order).tracking)).toEqual(wellFormed(tracking))
   })
 
   it('replaces the order by that of a newer sequence, after a gap', async () => {

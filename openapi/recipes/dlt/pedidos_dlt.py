@@ -18,13 +18,21 @@ from requests import HTTPError
 SOBREPOSICAO_S = 60
 
 
+def sem_metades(valor):
+    """Troca a metade de um emoji, que um texto cortado deixa e o dlt recusa, pelo sinal de caractere perdido."""
+    if isinstance(valor, str):
+        return valor.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(valor, dict):
+        return {nome: sem_metades(interno) for nome, interno in valor.items()}
+    return [sem_metades(item) for item in valor] if isinstance(valor, list) else valor
+
+
 def fonte(url: str, chave: str):
     leitura = itertools.count()
 
     def com_ordem_de_leitura(pedido):
         # Um pedido que muda durante a leitura vem duas vezes: vale a última.
-        pedido["ordem_de_leitura"] = next(leitura)
-        return pedido
+        return {**sem_metades(pedido), "ordem_de_leitura": next(leitura)}
 
     return rest_api_source(
         {

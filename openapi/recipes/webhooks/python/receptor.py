@@ -39,7 +39,7 @@ def guarda(evento):
         "sequence": evento["sequence"],
         "buscar": not removido and pedido is None,
         # de um pedido removido fica só a sequence, para que um evento antigo não o traga de volta
-        "pedido": None if removido or pedido is None else json.dumps(pedido, ensure_ascii=False),
+        "pedido": None if removido or pedido is None else json.dumps(pedido),
     }
     with contextlib.closing(sqlite3.connect(BANCO, timeout=10)) as banco, banco:
         banco.execute("DELETE FROM eventos WHERE recebido_em < ?", [time.time() - 90 * 86400])

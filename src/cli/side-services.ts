@@ -1,23 +1,24 @@
-import type { Logger } from 'pino'
-import type { Registry } from 'prom-client'
 import type { Config } from '../config/config.ts'
 import type { DemoKeys } from '../demo/seed-demo.ts'
 import type { CheckState } from '../http/operations/readiness.ts'
-import type { Tracing } from '../observability/tracing/tracing.ts'
-import type { Services } from '../services.ts'
 import { demoWelcome } from './demo-welcome.ts'
-import { type ManagementServers, startManagementServers } from './management/management-servers.ts'
-import { type EmbeddedDispatcher, startEmbeddedDispatcher } from './webhooks/embedded-dispatcher.ts'
+import {
+  type ManagementServers,
+  type ManagementServersOptions,
+  startManagementServers,
+} from './management/management-servers.ts'
+import {
+  type EmbeddedDispatcher,
+  type EmbeddedDispatcherOptions,
+  startEmbeddedDispatcher,
+} from './webhooks/embedded-dispatcher.ts'
 
-export interface SideServicesOptions {
-  services: Services
-  logger: Logger
-  registry: Registry
-  tracing: Tracing | null
-  demo: boolean
-}
+export type SideServicesOptions = EmbeddedDispatcherOptions & ManagementServersOptions
 
-/** What `serve` runs once beside the API: the dispatcher of webhooks, the management API, the console. */
+/**
+ * What `serve` runs once beside the API: the dispatcher of webhooks, the management API and the
+ * console.
+ */
 export interface SideServices {
   /** @throws Error naming the setting of a port that cannot be bound */
   start(): Promise<void>

@@ -22,8 +22,8 @@ export interface HttpConnection<Body> {
   send(request: SerializedRequest, onResponse: OnResponse<Body>): void
   /** Whether it can send another request. */
   isOpen(): boolean
-  /** Closes it. A request in flight fails with this error. */
-  destroy(error?: Error): void
+  /** Closes it. A request in flight fails. */
+  destroy(): void
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
@@ -83,7 +83,7 @@ export function openHttpConnection<Body>(
       socket.uncork()
     },
     isOpen: () => socket.writable,
-    destroy: (error) => void socket.destroy(error),
+    destroy: () => void socket.destroy(),
   }
 }
 

@@ -5,7 +5,7 @@ export interface ReadProgress {
   isReading(): boolean
   /** The reads so far that returned deliveries. */
   count(): number
-  /** Starts a read. The returned function tells whether its results still apply. */
+  /** Starts a read. The returned function returns whether its results still apply. */
   begin(): () => boolean
   /** The present read returned deliveries. */
   recordReturned(): void

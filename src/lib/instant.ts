@@ -24,6 +24,16 @@ export interface Instant {
  * 30 to March 2, and assumes local time without a zone.
  */
 export function parseInstant(text: string): Instant | InvalidInstantReason {
+  const parsed = parseInstantOfAnyYear(text)
+  if (typeof parsed === 'string') return parsed
+  return parsed.floorMs < FIRST_MS || parsed.floorMs > LAST_MS ? 'impossible' : parsed
+}
+
+/**
+ * The same, also for the hours that only an offset puts before the year 0 or after 9999 in UTC. Such
+ * an instant has no text in the format of the API, but is a bound like any other.
+ */
+export function parseInstantOfAnyYear(text: string): Instant | InvalidInstantReason {
   const plain = parsePlainInstant(text) // Fast path: indexing parses a dozen instants per order.
   if (plain !== null) return { floorMs: plain, ceilMs: plain }
   const parts = INSTANT.exec(text)
@@ -49,8 +59,6 @@ export function parseInstant(text: string): Instant | InvalidInstantReason {
   date.setUTCHours(hour, minute, second, Number(fraction.slice(0, 3).padEnd(3, '0')))
   const offsetMs = (Number(zoneHour) * 60 + Number(zoneMinute)) * 60_000
   const floorMs = date.getTime() - (sign === '-' ? -offsetMs : offsetMs)
-  if (floorMs < FIRST_MS || floorMs > LAST_MS) return 'impossible'
-
   const hasSubMillisecond = /[1-9]/.test(fraction.slice(3))
   return { floorMs, ceilMs: hasSubMillisecond ? floorMs + 1 : floorMs }
 }

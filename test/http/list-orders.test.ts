@@ -68,6 +68,9 @@ describe('the filters of the list route', () => {
     ['updated_gte=0000-01-01T00:00:00Z', 'edcba'],
     ['updated_lt=9999-12-31T23:59:59Z', 'edcba'],
     ['updated_lt=9999-12-31T23:59:59Z&sort=updated_at_asc', 'edcba'],
+    ['updated_gte=0000-01-01T00:00:00%2B03:00&updated_lt=9999-12-31T23:59:59-03:00', 'edcba'],
+    ['created_gte=9999-12-31T23:59:59-03:00', ''],
+    ['created_lt=0000-01-01T00:00:00%2B03:00', ''],
   ])('the query "%s" returns the orders "%s"', async (query, expected) => {
     expect(await ids(query)).toBe(expected)
   })

@@ -154,6 +154,11 @@ it('the error log writes the cause of a 500, whose response has only the request
   const response = await brokenApp.inject({ url: '/v1/orders', headers })
   expect(response.statusCode).toBe(500)
   expect(response.json().error).toMatchObject({ type: 'api_error', code: 'internal_error' })
+  expect(response.headers).toMatchObject({
+    'ratelimit-limit': expect.any(String),
+    'ratelimit-remaining': expect.any(String),
+    'ratelimit-reset': expect.any(String),
+  })
   expect(response.body).not.toContain(reason)
   expect(lines.join('')).toContain(reason)
   await brokenApp.close()

@@ -1,7 +1,12 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { keepTemporaryFilesInMemory } from './test/harness/processes/temporary-folder.ts'
-import { embeddedTiers, ownServicesTiers, servicesTiers } from './test/harness/tiers.ts'
+import {
+  embeddedTiers,
+  ownServicesTiers,
+  type Schedule,
+  servicesTiers,
+} from './test/harness/tiers.ts'
 
 // CONTRIBUTING.md describes the tiers.
 keepTemporaryFilesInMemory(process.env)
@@ -29,8 +34,11 @@ const TOGETHER = {
   restoreMocks: true,
   sequence: { groupOrder: 1 },
 }
-/** These tiers need all processors, so they run last, one file at a time. */
-const ONE_BY_ONE = { maxWorkers: 1, sequence: { groupOrder: 2 } }
+const SCHEDULES = {
+  together: TOGETHER,
+  'a few': { maxWorkers: 3, sequence: { groupOrder: 2 } },
+  'one by one': { maxWorkers: 1, sequence: { groupOrder: 3 } },
+} as const satisfies Record<Schedule, object>
 
 /**
  * A poll ends at its first success, so a busy machine costs no time where all is well. A hook may
@@ -54,14 +62,13 @@ const embedded = Object.entries(embeddedTiers).map(([name, tier]) => ({
 const onServices = haveServices
   ? Object.entries(servicesTiers).map(([name, tier]) => ({
       name,
-      alone: false,
       ...tier,
       backend: 'services' as const,
     }))
   : []
 const onOwnServices = Object.entries(ownServicesTiers).map(([name, tier]) => ({ name, ...tier }))
 
-const services = [...onOwnServices, ...onServices].map(({ name, backend, alone, ...tier }) => ({
+const services = [...onOwnServices, ...onServices].map(({ name, backend, schedule, ...tier }) => ({
   test: {
     name,
     include: include(tier),
@@ -70,7 +77,7 @@ const services = [...onOwnServices, ...onServices].map(({ name, backend, alone, 
     env: backends[backend],
     ...('globalSetup' in tier && { globalSetup: tier.globalSetup }),
     ...PATIENT,
-    ...(alone ? ONE_BY_ONE : TOGETHER),
+    ...SCHEDULES[schedule],
   },
 }))
 

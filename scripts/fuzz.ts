@@ -7,8 +7,8 @@ import { openScratch } from '../test/harness/processes/scratch.ts'
 import { MAIN, startService } from '../test/harness/processes/service.ts'
 import { type FuzzOptions, readOptions } from './fuzz/options.ts'
 import { faultsOf, summaryLine } from './fuzz/report.ts'
-import { runSchemathesis } from './fuzz/schemathesis.ts'
-import { managementApi, newManagementToken, publicApi } from './fuzz/targets.ts'
+import { type RunWithOutput, runSchemathesis } from './fuzz/schemathesis.ts'
+import { managementApi, newManagementToken, publicApi, type Target } from './fuzz/targets.ts'
 import { interruptible } from './interruptible.ts'
 import { installPython, Lacking } from './python/packages.ts'
 
@@ -26,6 +26,7 @@ const servedDemo = (managementTokens: string) => ({
     RATE_LIMIT_REFILL_PER_SECOND: '1000000',
     TRUST_PROXY: '127.0.0.1', // Each case has its own address: `fuzz/hooks.py`.
     MANAGEMENT_PORT: '0',
+    CONSOLE_PORT: '0',
     MANAGEMENT_TOKENS: managementTokens,
     // Nothing listens there, so no delivery leaves this machine.
     WEBHOOK_PROXY_URL: 'http://127.0.0.1:9',
@@ -54,32 +55,38 @@ await interruptible(
 async function fuzz(options: FuzzOptions, program: string, signal: AbortSignal): Promise<void> {
   const { seconds, seed } = options
   const { token, setting } = newManagementToken()
+  // Two services: the cases of the management API block accounts and push orders.
   await using service = await startService(servedDemo(setting))
+  await using managed = await startService(servedDemo(setting))
   const scratch = await openScratch('fuzz')
   try {
-    const [baseUrl = '', owner = '', managementUrl = ''] = service.captured
+    const [baseUrl = '', owner = ''] = service.captured
+    const [, , managementUrl = ''] = managed.captured
     const keys = { owner, stranger: await issueKey(service.settingsFile, STRANGER) }
     console.error(
       `schemathesis, seed ${seed}, ${seconds === undefined ? 'in full' : `${seconds} s`}`,
     )
-    for (const target of [publicApi(baseUrl, keys), managementApi(managementUrl, token)]) {
-      const runs = await runSchemathesis(options, target, {
-        program,
-        folder: scratch.path,
-        signal,
-      })
-      const { inFull, bounded } = target.minimumCases
-      const faults = faultsOf(runs, seconds === undefined ? inFull : bounded)
-      if (faults.length > 0) {
-        const outputs = runs.map(({ output }) => output)
-        console.error([...outputs, ...faults.map((fault) => `- ${fault}`)].join('\n'))
-        process.exitCode = 1
-      }
-      console.log(`${target.name}: ${summaryLine(runs, faults)}`)
-    }
+    const surroundings = { program, folder: scratch.path, signal }
+    const targets = [publicApi(baseUrl, keys), managementApi(managementUrl, token)]
+    // All at once: each run is one thread, and waits for its service.
+    await Promise.all(
+      targets.map(async (target) => {
+        report(target, await runSchemathesis(options, target, surroundings), seconds)
+      }),
+    )
   } finally {
     await scratch.close()
   }
+}
+
+function report({ name, minimumCases }: Target, runs: RunWithOutput[], seconds?: number): void {
+  const faults = faultsOf(runs, seconds === undefined ? minimumCases.inFull : minimumCases.bounded)
+  if (faults.length > 0) {
+    const outputs = runs.map(({ output }) => output)
+    console.error([...outputs, ...faults.map((fault) => `- ${fault}`)].join('\n'))
+    process.exitCode = 1
+  }
+  console.log(`${name}: ${summaryLine(runs, faults)}`)
 }
 
 async function issueKey(settingsFile: string, accountId: string): Promise<string> {

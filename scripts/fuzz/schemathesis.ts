@@ -14,25 +14,23 @@ interface Surroundings {
   signal: AbortSignal
 }
 
-type RunWithOutput = Run & { output: string }
+export type RunWithOutput = Run & { output: string }
 
-/** Runs schemathesis with the description that the target serves; the runs share the time. */
+/** Runs all shares of a target at once, each with the description that the target serves. */
 export async function runSchemathesis(
   options: FuzzOptions,
   target: Target,
   surroundings: Surroundings,
 ): Promise<RunWithOutput[]> {
-  const runs: RunWithOutput[] = []
-  for (const share of target.shares) {
-    runs.push(await runShare(share, options, target, surroundings))
-  }
-  return runs
+  return await Promise.all(
+    target.shares.map((share) => runShare(share, options, target, surroundings)),
+  )
 }
 
 async function runShare(
   { phases, inFull }: Share,
   { seconds, seed }: FuzzOptions,
-  { name, baseUrl, keys, config, hooks, shares, timeShare }: Target,
+  { name, baseUrl, keys, config, hooks }: Target,
   { program, folder, signal }: Surroundings,
 ): Promise<RunWithOutput> {
   const fileOf = (content: string) => join(folder, [name, ...phases, content].join('-'))
@@ -40,10 +38,7 @@ async function runShare(
   const [cursorsFile, outputFile] = [fileOf('cursors'), fileOf('output')]
   await writeFile(keysFile, identities(keys), { mode: 0o600 })
   const output = await open(outputFile, 'w')
-  const bound =
-    seconds === undefined
-      ? inFull
-      : ['--max-time', Math.ceil((seconds * timeShare) / shares.length)]
+  const bound = seconds === undefined ? inFull : ['--max-time', seconds]
   const args = [
     ...['--config-file', config, 'run', `${baseUrl}/openapi.json`, '--seed', seed, ...bound],
     ...['--phases', phases.join(','), '--report', 'json', '--report-json-path', reportFile],

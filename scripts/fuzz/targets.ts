@@ -20,8 +20,6 @@ export interface Target {
   hooks: string
   /** The separate runs. */
   shares: readonly Share[]
-  /** Of the seconds that the command line allows. */
-  timeShare: number
   minimumCases: { inFull: number; bounded: number }
 }
 
@@ -40,7 +38,6 @@ export const publicApi = (
     // starts another round.
     { phases: ['stateful'], inFull: ['--max-time', 90] },
   ],
-  timeShare: 1,
   minimumCases: { inFull: 10_000, bounded: 500 },
 })
 
@@ -50,7 +47,6 @@ export const managementApi = (baseUrl: string, token: string): Target => ({
   config: fileOf('management.toml'),
   hooks: fileOf('management_hooks.py'),
   shares: [{ phases: ['examples', 'coverage', 'fuzzing'], inFull: ['--max-examples', 300] }],
-  timeShare: 0.5,
   minimumCases: { inFull: 3_000, bounded: 200 },
 })
 

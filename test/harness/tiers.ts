@@ -8,20 +8,25 @@ export const embeddedTiers = {
   cli: { folder: 'cli', testTimeoutMs: 120_000 },
 }
 
+/**
+ * When the files of a tier run: first, together with those of the other tiers; then those that wait
+ * for outages most of the time, a few at once; last, one by one, those that need all processors.
+ */
+export type Schedule = 'together' | 'a few' | 'one by one'
+
 interface ServicesTier {
   folder: string
   testTimeoutMs: number
-  /** Runs one file at a time and alone, because its tests use all processors. */
-  alone?: true
+  schedule: Schedule
 }
 
 /** The tiers on OpenSearch and Redis; they exist only when both addresses are known. */
 export const servicesTiers = {
-  'http-services': { folder: 'http', testTimeoutMs: 120_000 },
-  'contract-services': { folder: 'contract', testTimeoutMs: 600_000 },
-  'cli-services': { folder: 'cli', testTimeoutMs: 300_000 },
-  integration: { folder: 'integration', testTimeoutMs: 300_000 },
-  stress: { folder: 'stress', testTimeoutMs: 300_000, alone: true },
+  'http-services': { folder: 'http', testTimeoutMs: 120_000, schedule: 'together' },
+  'contract-services': { folder: 'contract', testTimeoutMs: 600_000, schedule: 'together' },
+  'cli-services': { folder: 'cli', testTimeoutMs: 300_000, schedule: 'together' },
+  integration: { folder: 'integration', testTimeoutMs: 300_000, schedule: 'together' },
+  stress: { folder: 'stress', testTimeoutMs: 300_000, schedule: 'one by one' },
 } as const satisfies Record<string, ServicesTier>
 
 /** A tier that starts its services as local processes with these tools. */
@@ -29,8 +34,7 @@ interface OwnServicesTier {
   folder: string
   testTimeoutMs: number
   backend: 'embedded' | 'services'
-  /** Whether its files run one at a time, after all others. */
-  alone: boolean
+  schedule: Schedule
   needs: readonly Tool[]
   /** A file that starts a service for all files of the tier. */
   globalSetup?: string
@@ -41,14 +45,14 @@ export const ownServicesTiers = {
     folder: 'resilience',
     testTimeoutMs: 300_000,
     backend: 'services',
-    alone: true,
+    schedule: 'a few',
     needs: ['redis-server', 'jdk', 'maven'],
   },
   kafka: {
     folder: 'kafka',
     testTimeoutMs: 120_000,
     backend: 'embedded',
-    alone: false,
+    schedule: 'together',
     needs: ['jdk', 'maven'],
     globalSetup: 'test/kafka/shared-broker.ts',
   },
@@ -56,42 +60,42 @@ export const ownServicesTiers = {
     folder: 'cluster',
     testTimeoutMs: 300_000,
     backend: 'services',
-    alone: false,
+    schedule: 'together',
     needs: ['redis-server', 'jdk', 'maven', 'haproxy'],
   },
   proxy: {
     folder: 'proxy',
     testTimeoutMs: 120_000,
     backend: 'embedded',
-    alone: true,
+    schedule: 'a few',
     needs: ['haproxy'],
   },
   browser: {
     folder: 'browser',
     testTimeoutMs: 120_000,
     backend: 'embedded',
-    alone: false,
+    schedule: 'together',
     needs: ['chromium'],
   },
   package: {
     folder: 'package',
     testTimeoutMs: 300_000,
     backend: 'embedded',
-    alone: false,
+    schedule: 'together',
     needs: [],
   },
   recipes: {
     folder: 'recipes',
     testTimeoutMs: 300_000,
     backend: 'embedded',
-    alone: false,
+    schedule: 'together',
     needs: ['python', 'php', 'jdk', 'mono', 'fpc'],
   },
   containers: {
     folder: 'containers',
     testTimeoutMs: 300_000,
     backend: 'embedded',
-    alone: true,
+    schedule: 'one by one',
     needs: ['docker', 'compose', 'jdk', 'maven', 'python'],
   },
 } as const satisfies Record<string, OwnServicesTier>

@@ -8,6 +8,7 @@ import type { WriteTargets } from './change-write-targets.ts'
 import { completeVersionRecords } from './complete-version-records.ts'
 import { copyVersionRecords } from './copy-version-records.ts'
 import { createIndexVersions } from './index-versions.ts'
+import { reindexPhase } from './reindex-phase.ts'
 import { createRequestedTargets, type RequestedTargetsOptions } from './requested-targets.ts'
 
 export interface ReindexingOptions extends RequestedTargetsOptions {
@@ -22,50 +23,20 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
 
   return {
     async build({ shards, ...events } = {}) {
-      const { onProgress = () => {}, onDelay = () => {}, signal } = events
       await ensureIndices.existingOrders()
       const before = await targets.read()
-      const [previous, building] = before.orders
-      if (building !== undefined && indexVersion(building) < indexVersion(previous)) {
-        if (await versions.hasCopyAlias(previous)) {
-          return {
-            copied: 0,
-            removed: 0,
-            ...(await completeSwitch(before, before, events)),
-          }
-        }
-        throw new Error(
-          `${previous} is live, and ${building} is still a write target of the last reindex: "index reindex --finish" removes ${building}, "--rollback" makes it live again`,
-        )
-      }
-      const live = building ?? concreteIndex(names.orders, indexVersion(previous) + 1)
-      const dual =
-        building === undefined
-          ? await createTargets(before, live, shards ?? (await versions.shards(previous)))
-          : before
-      if (building !== undefined) await checkShards(building, shards)
+      const phase = reindexPhase(before)
+      if (phase.kind === 'switched') return repeatSwitch(before, phase, events)
+      const { live } = phase
+      const isResumed = phase.kind === 'building'
+      const next = isResumed ? phase.next : concreteIndex(names.orders, indexVersion(live) + 1)
+      if (isResumed) await checkShards(next, shards)
+      const dual = isResumed ? before : await createTargets(before, next, shards)
       // Also after an earlier attempt, whose request the writer may not have applied yet.
       await targets.change(before, dual, events)
-      const copy = {
-        client,
-        deadlineMs,
-        onDelay,
-        signal,
-        assertRetryable: () => targets.assertInclude(live),
-      }
-      const totals = await backfill({
-        ...copy,
-        versions,
-        from: previous,
-        to: live,
-        alias: names.copyAlias(live),
-        onProgress,
-      })
-      const [from = '', to] = dual.versionRecords
-      if (to !== undefined)
-        await copyVersionRecords({ ...copy, from, to, alias: names.copyAlias(to) })
+      const totals = await copyAll({ live, next }, dual.versionRecords, events)
       const reversed: WriteTargets = {
-        orders: [live, previous],
+        orders: [next, live],
         versionRecords: dual.versionRecords.toReversed(),
       }
       return { ...totals, ...(await completeSwitch(dual, reversed, events)) }
@@ -74,14 +45,15 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
     async finish(events = {}) {
       await ensureIndices.existingOrders()
       const before = await targets.read()
-      const [live, old] = before.orders
-      const [records = '', ...oldRecords] = before.versionRecords
-      if (old === undefined) return { live, removed: [] }
-      if (indexVersion(old) > indexVersion(live)) {
+      const phase = reindexPhase(before)
+      if (phase.kind === 'single') return { live: phase.live, removed: [] }
+      if (phase.kind === 'building') {
         throw new Error(
-          `the reindex to ${old} is incomplete: "index reindex" continues it, "--rollback" removes ${old}`,
+          `the reindex to ${phase.next} is incomplete: "index reindex" continues it, "--rollback" removes ${phase.next}`,
         )
       }
+      const { live, old } = phase
+      const [records = '', ...oldRecords] = before.versionRecords
       // The old index may hold the only good copy of a document.
       await verifyChecksums({
         client,
@@ -104,20 +76,14 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       await restoreOlderIndex()
       await ensureIndices.existingOrders()
       const before = await targets.read()
-      const [live, other] = before.orders
-      const [records = '', otherRecords] = before.versionRecords
-      if (other === undefined) {
-        // From an attempt that ended before the dual write.
-        const newer = await Promise.all([live, records].map(versions.newerThan))
-        const left = newer.flat()
-        if (left.length > 0) return { live, removed: await remove(live, left) }
-        throw new Error(`${live} is the only index: there is nothing to roll back`)
-      }
-      const [restored, dropped] =
-        indexVersion(other) < indexVersion(live) ? [other, live] : [live, other]
-      if (restored === other) await checkExists(restored, live)
+      const phase = reindexPhase(before)
+      if (phase.kind === 'single') return removeUnused(before)
+      const isSwitched = phase.kind === 'switched'
+      const [restored, dropped] = isSwitched ? [phase.old, phase.live] : [phase.live, phase.next]
+      if (isSwitched) await checkExists(restored, phase.live)
       // Both lists have the same order.
-      const restoredRecords = restored === other ? (otherRecords ?? records) : records
+      const [records = '', otherRecords = records] = before.versionRecords
+      const restoredRecords = isSwitched ? otherRecords : records
       const droppedRecords = before.versionRecords.filter((index) => index !== restoredRecords)
       const after: WriteTargets = { orders: [restored], versionRecords: [restoredRecords] }
       if (restoredRecords !== records)
@@ -125,6 +91,37 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       await targets.change(before, after, events)
       return { live: restored, removed: await remove(restored, [dropped, ...droppedRecords]) }
     },
+  }
+
+  /** Ends a switch that an earlier attempt began. @throws Error when it is complete */
+  async function repeatSwitch(
+    before: WriteTargets,
+    { live, old }: { live: string; old: string },
+    events: ReindexEvents,
+  ) {
+    if (await versions.hasCopyAlias(live)) {
+      return { copied: 0, removed: 0, ...(await completeSwitch(before, before, events)) }
+    }
+    throw new Error(
+      `${live} is live, and ${old} is still a write target of the last reindex: "index reindex --finish" removes ${old}, "--rollback" makes it live again`,
+    )
+  }
+
+  /** Copies the documents, and the version records if they have two indices. */
+  async function copyAll(
+    { live, next }: { live: string; next: string },
+    [records = '', newRecords]: readonly string[],
+    { onProgress = () => {}, onDelay = () => {}, signal }: ReindexEvents,
+  ) {
+    const assertRetryable = () => targets.assertInclude(next)
+    const copy = { client, deadlineMs, onDelay, signal, assertRetryable }
+    const orders = { from: live, to: next, alias: names.copyAlias(next) }
+    const totals = await backfill({ ...copy, ...orders, versions, onProgress })
+    if (newRecords !== undefined) {
+      const alias = names.copyAlias(newRecords)
+      await copyVersionRecords({ ...copy, from: records, to: newRecords, alias })
+    }
+    return totals
   }
 
   function complete(
@@ -155,12 +152,13 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
 
   /** Creates the new index, and one of version records if their number of shards differs. */
   async function createTargets(
-    { orders: [previous], versionRecords: [records = ''] }: WriteTargets,
-    live: string,
-    shards: number,
+    { orders: [live], versionRecords: [records = ''] }: WriteTargets,
+    next: string,
+    requestedShards: number | undefined,
   ): Promise<WriteTargets> {
-    await versions.create(live, shards)
-    const orders = [previous, live] as const
+    const shards = requestedShards ?? (await versions.shards(live))
+    await versions.create(next, shards)
+    const orders = [live, next] as const
     if ((await versions.shards(records)) === shards) return { orders, versionRecords: [records] }
     const newRecords = concreteIndex(names.versionRecords, indexVersion(records) + 1)
     await versions.createVersionRecords(newRecords, shards)
@@ -168,11 +166,11 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
   }
 
   /** An interrupted reindex continues with the index that it created. */
-  async function checkShards(building: string, requested: number | undefined): Promise<void> {
-    const shards = await versions.shards(building)
+  async function checkShards(next: string, requested: number | undefined): Promise<void> {
+    const shards = await versions.shards(next)
     if (requested === undefined || requested === shards) return
     throw new Error(
-      `the reindex to ${building} with --shards ${shards} is incomplete: "index reindex" continues it, "--rollback" removes ${building}`,
+      `the reindex to ${next} with --shards ${shards} is incomplete: "index reindex" continues it, "--rollback" removes ${next}`,
     )
   }
 
@@ -182,10 +180,10 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
   async function restoreOlderIndex(): Promise<void> {
     const { kind, versions: existing } = await readPresence(options)
     if (kind !== 'lost' || existing.length === 0) return
-    const [lost, older] = (await targets.read()).orders
-    const isWriteTarget = older !== undefined && indexVersion(older) < indexVersion(lost)
-    if (isWriteTarget && existing.includes(older) && !existing.includes(lost))
-      await versions.restoreLiveAlias(older)
+    const phase = reindexPhase(await targets.read())
+    if (phase.kind !== 'switched') return
+    if (existing.includes(phase.old) && !existing.includes(phase.live))
+      await versions.restoreLiveAlias(phase.old)
   }
 
   /**
@@ -197,6 +195,14 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
     throw new Error(
       `${index} is missing, so a rollback is impossible: "index reindex --finish" keeps ${read}, the live index`,
     )
+  }
+
+  /** Removes what an attempt created that ended before the dual write. @throws Error without any */
+  async function removeUnused({ orders: [live], versionRecords: [records = ''] }: WriteTargets) {
+    const newer = await Promise.all([live, records].map(versions.newerThan))
+    const unused = newer.flat()
+    if (unused.length > 0) return { live, removed: await remove(live, unused) }
+    throw new Error(`${live} is the only index: there is nothing to roll back`)
   }
 
   /** Removes indices that are neither live nor write targets. */

@@ -35,7 +35,7 @@ export async function seedDemo(services: Services, untilMs: number): Promise<Dem
   const index = await services.openIndex()
   await load(ndjson(demoOrders({ count: COUNT, seed: SEED, until: untilMs })), {
     writer: createWriter(index, wallClock),
-    mode: 'back-fill',
+    mode: 'history',
     onRejected: (line, { path, reason }) => {
       throw new Error(`demo order ${line} was rejected: ${path}: ${reason}`)
     },

@@ -44,7 +44,8 @@ it('a consumer that pages by updated_at_asc during concurrent writes misses no o
     const pages = await walk(app, key, `sort=updated_at_asc&limit=${limit}${from}`)
     const rows = pages.flatMap(({ data }) => data)
     for (const order of rows) received.set(order.id, order)
-    // Orders without a backfill never pass a filter on updated_at: only the full listing has them.
+    // Orders without an initial fill never pass a filter on updated_at: only the full listing has
+    // them.
     await pause(5)
     return rows.reduce((latest, { updated_at }) => maximum(latest, updated_at ?? ''), since)
   }

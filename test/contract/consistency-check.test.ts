@@ -35,7 +35,7 @@ describe.each(storesByShards)('a store on %s', (_name, open) => {
     const index = await store.openIndex({ clock: () => NOW })
     await load(ndjson(orders), {
       writer: createWriter(index, () => NOW),
-      mode: 'back-fill',
+      mode: 'history',
       onRejected() {},
       onProgress() {},
     }).finally(() => index.close())
@@ -150,7 +150,7 @@ describe.each(storesByShards)('a store on %s', (_name, open) => {
       })
     })
 
-    it('reports an order with a backfill that has no updated_at', async () => {
+    it('reports an order with an initial fill that has no updated_at', async () => {
       await write(sourceOrder({ changed_at: null }))
       expect(await check([sourceOrder()])).toMatchObject({
         ...CLEAN,

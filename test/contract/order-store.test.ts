@@ -27,7 +27,7 @@ describe.each(stores)('the order store on %s', (_name, open) => {
   })
   afterEach(() => store.close())
 
-  async function write(orders: object[], mode: WriteMode = 'back-fill') {
+  async function write(orders: object[], mode: WriteMode = 'history') {
     const rejected: string[] = []
     const clock = () => nowMs
     const index = await store.openIndex({ clock })
@@ -398,7 +398,7 @@ describe.each(stores)('the order store on %s', (_name, open) => {
   })
 
   describe('with updated_at', () => {
-    it('uses the changed_at of a back-filled first version, and stamps a live one', async () => {
+    it('uses the changed_at of a first version of history, and stamps a live one', async () => {
       await write([sourceOrder({ id: 'ord_1' })])
       await write([sourceOrder({ id: 'ord_2' })], 'live')
       expect((await read('ord_1'))?.updated_at).toBe('2026-03-01T12:05:00.000Z')
@@ -418,7 +418,7 @@ describe.each(stores)('the order store on %s', (_name, open) => {
       expect((await read('ord_1'))?.updated_at).not.toBe(filled)
     })
 
-    it('rejects a future changed_at in a backfill', async () => {
+    it('rejects a future changed_at in a load of history', async () => {
       const changed_at = new Date(NOW + 60_000).toISOString()
       expect(await write([sourceOrder({ changed_at })])).toMatchObject({
         refused: ['/changed_at'],

@@ -72,7 +72,7 @@ describe.each(stores)('ranges of payments on %s', (_name, open) => {
     }
     await load(ndjson(sources), {
       writer: createWriter(index, Date.now),
-      mode: 'back-fill',
+      mode: 'history',
       onRejected: (_line, { reason }) => expect.unreachable(reason),
       onProgress() {},
     }).finally(() => index.close())

@@ -34,7 +34,7 @@ describe.each(stores)('index load --repair on %s', (_name, open) => {
     const rejected: string[] = []
     const summary = await load(ndjson(orders), {
       writer: createWriter(index, () => NOW, { equalVersions }),
-      mode: equalVersions === 'repair' ? 'live' : 'back-fill',
+      mode: equalVersions === 'repair' ? 'live' : 'history',
       onRejected: (line, { reason }) => rejected.push(`${line} ${reason}`),
       onProgress() {},
     }).finally(() => index.close())

@@ -29,7 +29,7 @@ describe.each(stores)('a field added to the schema, on %s', (_name, open) => {
     const index = await store.openIndex({ clock: () => NOW })
     const summary = await load(ndjson(orders), {
       writer: createWriter(index, () => NOW, { equalVersions: reproject ? 'reproject' : 'drop' }),
-      mode: 'back-fill',
+      mode: 'history',
       onRejected: (line, { path, reason }) => {
         throw new Error(`line ${line}: ${path}: ${reason}`)
       },

@@ -56,7 +56,7 @@ export async function fillEmbedded(
       const transaction = await lock.begin()
       await transaction.commit(
         { views, removals: [], eventRecords: [], versionRecords: [] },
-        'back-fill',
+        'history',
       )
       lock.release()
     }

@@ -30,10 +30,10 @@ export async function createLoadWriter(
   const equalVersions = repair ? 'repair' : reproject ? 'reproject' : 'drop'
   const writer = createWriter(index, index.now, { equalVersions })
   if (live || repair) return { writer, mode: 'live' }
-  if (history) return { writer, mode: 'back-fill' }
+  if (history) return { writer, mode: 'history' }
   if (index.hasLiveWrites()) throw new Error(modeRequiredMessage('orders were stamped live'))
   await assertNoKeyUsed(keys)
-  return { writer: withKeyUseCheck(writer, keys), mode: 'back-fill' }
+  return { writer: withKeyUseCheck(writer, keys), mode: 'history' }
 }
 
 const CHECK_INTERVAL_MS = 1_000

@@ -19,7 +19,7 @@ export function versionStatus(
   change: Change,
   record: OrderVersionRecord | undefined,
 ): VersionStatus {
-  // Live: a back-fill also rejects future dates, which is no inconsistency of the index.
+  // Live: a load of history also rejects future dates, which is no inconsistency of the index.
   const result = checkVersion(change, record, 'live', 0)
   if (isRejected(result)) return result
   if (result === undefined) return 'behind'

@@ -100,7 +100,7 @@ export interface Announcement {
 export interface AnnounceOptions {
   /** Accounts with a webhook endpoint. */
   subscribers: Subscribers
-  /** Sets the state without an event, as a backfill does. */
+  /** Sets the state without an event, as a load of history does. */
   isSilent: boolean
   /** The writer's clock, epoch milliseconds. */
   nowMs: number

@@ -87,7 +87,7 @@ export function decideBulk(
   { mode, policy }: DecideOptions,
 ): BulkDecision {
   const storedOf = Map.groupBy(stored, ({ orderId }) => orderId)
-  const isSilent = mode === 'back-fill' || policy === 'reproject'
+  const isSilent = mode === 'history' || policy === 'reproject'
   const completed: OrderVersionRecord[] = []
   const decisions = changes.map((change): Decision => {
     const { orderId } = change

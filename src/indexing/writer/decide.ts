@@ -49,7 +49,7 @@ export function checkVersion(
       return { path: '/created_at', reason: 'the creation of an order never changes' }
     }
   }
-  if (isFirstBackFill(mode, record) && change.changedAt !== null && change.changedAt > nowMs) {
+  if (isFirstOfHistory(mode, record) && change.changedAt !== null && change.changedAt > nowMs) {
     return { path: '/changed_at', reason: 'expected an instant that is not in the future' }
   }
   return undefined
@@ -98,7 +98,7 @@ export function decide(
   const accountIds = change.views.map(({ accountId }) => accountId)
   function updatedAtOf({ accountId }: View): number | 'write-timestamp' | null {
     if (!hasUpdatedAt) return null
-    const isFirst = isFirstBackFill(mode, record) && !storedFor.has(accountId)
+    const isFirst = isFirstOfHistory(mode, record) && !storedFor.has(accountId)
     return (isFirst ? change.changedAt : null) ?? 'write-timestamp'
   }
   const mustWrite = (view: View, before: StoredView) =>
@@ -143,9 +143,9 @@ export function viewKeys(
   return [...accountIds].map((accountId) => ({ accountId, orderId }))
 }
 
-/** A backfill keeps the date of the first version of an order. */
-function isFirstBackFill(mode: WriteMode, record: OrderVersionRecord | undefined): boolean {
-  return mode === 'back-fill' && record === undefined
+/** A load of history keeps the date of the first version of an order. */
+function isFirstOfHistory(mode: WriteMode, record: OrderVersionRecord | undefined): boolean {
+  return mode === 'history' && record === undefined
 }
 
 function isOlder(change: Change, record: OrderVersionRecord, policy: EqualVersionPolicy): boolean {

@@ -4,10 +4,10 @@ import type { EventRecord } from '../../webhooks/events/event-record.ts'
 import type { OrderState } from '../../webhooks/events/order-state.ts'
 
 /**
- * `back-fill` keeps the `changed_at` of an order's first version, for an index that no client reads
+ * `history` keeps the `changed_at` of an order's first version, for an index that no client reads
  * yet. `live` dates it with the write timestamp, like every other change.
  */
-export type WriteMode = 'back-fill' | 'live'
+export type WriteMode = 'history' | 'live'
 
 /**
  * The last written version of an order: one small record, never removed. It alone decides whether a
@@ -197,7 +197,7 @@ export interface OrderIndex {
    */
   lock(orderIds: readonly string[]): Promise<OrderLock>
   /**
-   * Whether any writer ever sent a `live` bulk: clients may have paged past the date of a backfill.
+   * Whether any writer ever sent a `live` bulk: clients may have paged past the dates of history.
    */
   hasLiveWrites(): boolean
   /** The most recently written document; `null` before the first. */

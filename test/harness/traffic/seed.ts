@@ -81,7 +81,7 @@ async function loadAll(services: Services, sources: readonly SourceOrder[]): Pro
   }
   const { written } = await load(lines(), {
     writer: createWriter(index, wallClock),
-    mode: 'back-fill',
+    mode: 'history',
     onRejected(line, { path, reason }) {
       throw new Error(`line ${line}: ${path}: ${reason}`)
     },

@@ -42,8 +42,8 @@ beforeAll(async () => {
         sourceOrder({
           id: `ord_${at}_${number}`,
           owner_account_id,
-          // Half of them have no backfill, because the cursors of orders without updated_at carry
-          // the most fields.
+          // Half of them have no initial fill, because the cursors of orders without updated_at
+          // carry the most fields.
           changed_at: number < 3 ? `2026-03-0${number + 1}T12:05:00Z` : null,
         }),
       ),

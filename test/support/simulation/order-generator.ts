@@ -50,7 +50,7 @@ export function createOrderGenerator(random: Random, reader: string, startMs: nu
   const happenings: ((order: SourceOrder) => Version)[] = [
     (order) => (order.changed_at === null ? changed(order) : filled(changed(order))),
     (order) => filled(changed(order)),
-    (order) => filled(next(order)), // A backfill, or no change at all.
+    (order) => filled(next(order)), // An initial fill, or no change at all.
     next,
     (order) => ({ ...changed(order), status: random.pick(['PAID', 'UNPAID']) }),
     (order) => ({

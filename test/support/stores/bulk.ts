@@ -17,7 +17,7 @@ export interface BulkOptions {
 export async function writeBulk(
   index: Pick<OrderIndex, 'lock'>,
   decide: (reader: IndexReader) => Promise<BulkWrites> | BulkWrites,
-  { mode = 'back-fill', orderIds = [] }: BulkOptions = {},
+  { mode = 'history', orderIds = [] }: BulkOptions = {},
 ): Promise<void> {
   const lock = await index.lock(orderIds)
   try {

@@ -46,7 +46,7 @@ export async function openTestServices(env: Record<string, string> = {}) {
     /** Writes source orders; a rejected one fails the test unless `rejected` collects it. */
     async load(
       orders: readonly object[],
-      { mode = 'back-fill', rejected }: { mode?: WriteMode; rejected?: string[] } = {},
+      { mode = 'history', rejected }: { mode?: WriteMode; rejected?: string[] } = {},
     ): Promise<LoadSummary> {
       const index = await services.openIndex()
       const summary = await load(ndjson(orders), {

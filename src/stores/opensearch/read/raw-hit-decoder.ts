@@ -122,7 +122,7 @@ interface RawSource extends Record<Sort, number> {
   id: string
   schemaVersion: number
   order: Uint8Array
-  /** Timestamp and checksum of the write; a back-fill may repeat a timestamp. */
+  /** Timestamp and checksum of the write; a load of history may repeat a timestamp. */
   tag: string
 }
 

@@ -73,7 +73,7 @@ describe('the event records of index load', () => {
     ])
   })
 
-  it('a backfill records nothing, and the next live change starts at its state', async () => {
+  it('a load of history records nothing, and the next live change starts at its state', async () => {
     await subscribe(test, 'acc_1')
     await load([order(1, AWAITING)])
     expect(await events()).toEqual([])

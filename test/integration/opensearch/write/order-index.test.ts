@@ -116,7 +116,7 @@ describe('a bulk', () => {
 
   it('the first live bulk records live mode in the lease before it is sent', async () => {
     const { index, received } = await open()
-    await writeBulk(index, () => put('ord_1'), { mode: 'back-fill' })
+    await writeBulk(index, () => put('ord_1'), { mode: 'history' })
     await writeBulk(index, () => NOTHING, { mode: 'live' })
     expect(index.hasLiveWrites()).toBe(false)
     const before = received.length

@@ -28,7 +28,7 @@ async function loadedFrom(fromLine: number, ...chunks: (string | Buffer)[]) {
   }
   const summary = await load(input(), {
     writer: createWriter(index, () => Date.parse('2026-04-01T00:00:00Z')),
-    mode: 'back-fill',
+    mode: 'history',
     fromLine,
     onRejected: (number, error) => errors.push([number, error]),
     onProgress: (progress) => {
@@ -148,7 +148,7 @@ describe('the load from a given line', () => {
 
 describe('an interrupted load', () => {
   const lines = Array.from({ length: 2_500 }, (_, n) => `${line(n)}\n`)
-  const quiet = { mode: 'back-fill' as const, onRejected() {} }
+  const quiet = { mode: 'history' as const, onRejected() {} }
 
   async function* input(end?: Error) {
     for (const text of lines) yield Buffer.from(text)

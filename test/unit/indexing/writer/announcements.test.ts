@@ -4,11 +4,11 @@ import { sourcePayment } from '../../../support/orders/source-order.ts'
 import { putVersionRecord } from '../../../support/stores/bulk.ts'
 import { INVISIBLE, NOW, startWriter, type Version } from './order-writer.ts'
 
-let { index, live, backFill, crashAfter, repair, reproject }: ReturnType<typeof startWriter> =
+let { index, live, history, crashAfter, repair, reproject }: ReturnType<typeof startWriter> =
   startWriter()
 
 beforeEach(() => {
-  ;({ index, live, backFill, crashAfter, repair, reproject } = startWriter())
+  ;({ index, live, history, crashAfter, repair, reproject } = startWriter())
   index.subscribed.add('acc_1')
 })
 
@@ -158,8 +158,8 @@ describe('participation', () => {
 })
 
 describe('a silent write', () => {
-  it('a backfill sets the announced state without an event', async () => {
-    await backFill(1, AWAITING)
+  it('a load of history sets the announced state without an event', async () => {
+    await history(1, AWAITING)
     await live(2, PAID)
     expect(announced()).toEqual(['1 order.paid acc_1'])
     expect(changes()[0]).toMatchObject({ status: ['AWAITING_PAYMENT', 'PAID'] })
@@ -298,10 +298,10 @@ describe('a crash', () => {
     expect(index.keys()).toEqual(['acc_1:ord_1'])
   })
 
-  it('a backfill after a crash continues the sequence and announces nothing', async () => {
+  it('a load of history after a crash continues the sequence and announces nothing', async () => {
     await live(1, AWAITING)
     await crashAfter(2, 2, PAID)
-    await backFill(3, REFUNDED)
+    await history(3, REFUNDED)
     await live(4, PAID)
     expect(announced().slice(3)).toEqual(['4 order.paid acc_1'])
     expect(changes().at(-1)).toMatchObject({ status: ['REFUNDED', 'PAID'] })

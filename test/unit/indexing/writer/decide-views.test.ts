@@ -3,10 +3,10 @@ import { formatInstant } from '../../../../src/lib/instant.ts'
 import { sourcePayment } from '../../../support/orders/source-order.ts'
 import { INVISIBLE, startWriter } from './order-writer.ts'
 
-let { index, live, backFill, updatedAt }: ReturnType<typeof startWriter> = startWriter()
+let { index, live, history, updatedAt }: ReturnType<typeof startWriter> = startWriter()
 
 beforeEach(() => {
-  ;({ index, live, backFill, updatedAt } = startWriter())
+  ;({ index, live, history, updatedAt } = startWriter())
 })
 
 const CHANGED_AT = '2026-03-01T12:05:00.000Z'
@@ -16,7 +16,7 @@ describe('a co-producer', () => {
   const WITH_ACC_2 = { coproducer_account_ids: ['acc_2'] }
 
   it('a new co-producer gets a document with the write timestamp, and the owner keeps the date', async () => {
-    await backFill(1)
+    await history(1)
     expect(await live(2, WITH_ACC_2)).toBe('written')
     expect([updatedAt('acc_1'), updatedAt('acc_2')]).toEqual([CHANGED_AT, writeTimestampText()])
   })
@@ -28,21 +28,21 @@ describe('a co-producer', () => {
   })
 
   it('a removed co-producer loses the document, and the others keep theirs', async () => {
-    await backFill(1, { coproducer_account_ids: ['acc_2', 'acc_3'] })
+    await history(1, { coproducer_account_ids: ['acc_2', 'acc_3'] })
     expect(await live(2, { coproducer_account_ids: ['acc_3'] })).toBe('written')
     expect(index.keys()).toEqual(['acc_1:ord_1', 'acc_3:ord_1'])
     expect([updatedAt('acc_1'), updatedAt('acc_3')]).toEqual([CHANGED_AT, CHANGED_AT])
   })
 
   it('a returning co-producer gets a document with the write timestamp', async () => {
-    await backFill(1, WITH_ACC_2)
+    await history(1, WITH_ACC_2)
     await live(2)
     await live(3, WITH_ACC_2)
     expect(updatedAt('acc_2')).toBe(writeTimestampText())
   })
 
   it('a co-producer keeps the date when only the content of the owner changes', async () => {
-    await backFill(1, WITH_ACC_2)
+    await history(1, WITH_ACC_2)
     await live(2, { ...WITH_ACC_2, tracking: { src: 'bio' } })
     expect([updatedAt('acc_1'), updatedAt('acc_2')]).toEqual([writeTimestampText(), CHANGED_AT])
   })

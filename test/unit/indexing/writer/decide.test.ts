@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { formatInstant } from '../../../../src/lib/instant.ts'
 import { INVISIBLE, NOW, pathOf, startWriter } from './order-writer.ts'
 
-let { index, live, backFill, order, updatedAt }: ReturnType<typeof startWriter> = startWriter()
+let { index, live, history, order, updatedAt }: ReturnType<typeof startWriter> = startWriter()
 
 beforeEach(() => {
-  ;({ index, live, backFill, order, updatedAt } = startWriter())
+  ;({ index, live, history, order, updatedAt } = startWriter())
 })
 
 const CHANGED_AT = '2026-03-01T12:05:00.000Z'
@@ -99,49 +99,49 @@ describe('the initial fill', () => {
   })
 })
 
-describe('a back-fill', () => {
-  it('a back-fill keeps the changed_at of an unknown order', async () => {
-    await backFill(1)
+describe('a load of history', () => {
+  it('a load of history keeps the changed_at of an unknown order', async () => {
+    await history(1)
     expect(updatedAt()).toBe(CHANGED_AT)
   })
 
-  it('a back-fill keeps the changed_at for every account', async () => {
-    await backFill(1, { coproducer_account_ids: ['acc_2'] })
+  it('a load of history keeps the changed_at for every account', async () => {
+    await history(1, { coproducer_account_ids: ['acc_2'] })
     expect(updatedAt('acc_2')).toBe(CHANGED_AT)
   })
 
-  it('a back-fill without a changed_at writes no date', async () => {
-    await backFill(1, { changed_at: null })
+  it('a load of history without a changed_at writes no date', async () => {
+    await history(1, { changed_at: null })
     expect(updatedAt()).toBeNull()
   })
 
-  it('a back-fill keeps the changed_at of any version number', async () => {
-    await backFill(70)
+  it('a load of history keeps the changed_at of any version number', async () => {
+    await history(70)
     expect(updatedAt()).toBe(CHANGED_AT)
   })
 
   it.each([
     ['was seen', async () => live(1)],
-    ['was back-filled', async () => backFill(1)],
+    ['was written as history', async () => history(1)],
     ['was deleted', async () => live(1, { deleted: true })],
-    ['is not visible', async () => backFill(1, INVISIBLE)],
-    ['has no date', async () => backFill(1, { changed_at: null })],
+    ['is not visible', async () => history(1, INVISIBLE)],
+    ['has no date', async () => history(1, { changed_at: null })],
   ])(
-    'a back-fill dates an order that %s before with the write timestamp',
+    'a load of history dates an order that %s before with the write timestamp',
     async (_name, before) => {
       await before()
-      await backFill(2, { status: 'REFUNDED' })
+      await history(2, { status: 'REFUNDED' })
       expect(updatedAt()).toBe(writeTimestampText())
     },
   )
 
-  it('a back-fill rejects a changed_at in the future', async () => {
-    const result = await backFill(1, { changed_at: formatInstant(NOW + 1) })
+  it('a load of history rejects a changed_at in the future', async () => {
+    const result = await history(1, { changed_at: formatInstant(NOW + 1) })
     expect(pathOf(result)).toBe('/changed_at')
     expect([index.keys(), index.record('ord_1')]).toEqual([[], undefined])
   })
 
-  it('a back-fill accepts a changed_at of the present', async () => {
-    expect(await backFill(1, { changed_at: formatInstant(NOW) })).toBe('written')
+  it('a load of history accepts a changed_at of the present', async () => {
+    expect(await history(1, { changed_at: formatInstant(NOW) })).toBe('written')
   })
 })

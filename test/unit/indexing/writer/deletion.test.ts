@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { startWriter } from './order-writer.ts'
 
-let { index, live, backFill }: ReturnType<typeof startWriter> = startWriter()
+let { index, live, history }: ReturnType<typeof startWriter> = startWriter()
 
 beforeEach(() => {
-  ;({ index, live, backFill } = startWriter())
+  ;({ index, live, history } = startWriter())
 })
 
 describe('a deletion', () => {
@@ -46,7 +46,7 @@ describe('a deletion', () => {
 
   it('a deletion of an unknown order rejects older versions', async () => {
     await live(5, { deleted: true })
-    expect([await live(4), await backFill(4)]).toEqual(['older', 'older'])
+    expect([await live(4), await history(4)]).toEqual(['older', 'older'])
     expect(index.keys()).toEqual([])
   })
 

@@ -60,7 +60,7 @@ describe('renderDocument', () => {
       WRITE_TIMESTAMP,
       '2026-05-01T00:00:00.000Z',
     ],
-    ['the date of a back-fill', CHANGED_AT, CHANGED_AT, '2026-03-01T12:05:00.000Z'],
+    ['the changed_at of history', CHANGED_AT, CHANGED_AT, '2026-03-01T12:05:00.000Z'],
     ['null, sorted last', null, 8_640_000_000_000_000, null],
     ['a date of 0', 0, 0, '1970-01-01T00:00:00.000Z'],
   ])('renderDocument sets updated_at to %s', (_name, updatedAt, key, shown) => {
@@ -91,7 +91,7 @@ describe('hasSameContent', () => {
 
   it.each<[string, UpdatedAt]>([
     ['dated by its bulk', 'write-timestamp'],
-    ['back-filled', CHANGED_AT],
+    ['written as history', CHANGED_AT],
     ['without a date', null],
   ])('hasSameContent is true for the same order that was %s', (_name, updatedAt) => {
     expect(hasSameContent(stored(updatedAt), order)).toBe(true)

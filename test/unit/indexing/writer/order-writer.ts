@@ -46,8 +46,8 @@ export function startWriter() {
     writer,
     /** Writes one version of the order live. */
     live: (version: number, given: Version = {}) => put(version, given, 'live'),
-    /** Writes one version of the order in a back-fill. */
-    backFill: (version: number, given: Version = {}) => put(version, given, 'back-fill'),
+    /** Writes one version of the order as history. */
+    history: (version: number, given: Version = {}) => put(version, given, 'history'),
     /** Writes one version, and updates its documents of an older schema version. */
     reproject: (version: number, given: Version = {}) => put(version, given, 'live', reprojecting),
     /** Writes one version, and repairs its documents. */
@@ -55,9 +55,9 @@ export function startWriter() {
     /** Writes one version, and fails after this number of items. */
     crashAfter: (items: number, version: number, given: Version = {}) =>
       crash(items, version, given, 'live'),
-    /** Fails in the same way during a back-fill. */
-    crashBackFillAfter: (items: number, version: number, given: Version = {}) =>
-      crash(items, version, given, 'back-fill'),
+    /** Writes one version as history, and fails after this number of items. */
+    crashHistoryAfter: (items: number, version: number, given: Version = {}) =>
+      crash(items, version, given, 'history'),
     order: (accountId = 'acc_1') => index.order(accountId, 'ord_1'),
     updatedAt: (accountId = 'acc_1') => index.order(accountId, 'ord_1')?.updated_at,
   }

@@ -39,13 +39,13 @@ describe('the possible documents of an order', () => {
 let {
   index,
   live,
-  backFill,
+  history,
   crashAfter,
-  crashBackFillAfter,
+  crashHistoryAfter,
   updatedAt,
 }: ReturnType<typeof startWriter> = startWriter()
 beforeEach(() => {
-  ;({ index, live, backFill, crashAfter, crashBackFillAfter, updatedAt } = startWriter())
+  ;({ index, live, history, crashAfter, crashHistoryAfter, updatedAt } = startWriter())
 })
 
 const SHARED: Version = { coproducer_account_ids: ['acc_2'] }
@@ -85,37 +85,37 @@ describe('a document without a version record', () => {
   })
 })
 
-describe('a repeated back-fill after an attempt without its version record', () => {
+describe('a repeated load of history after an attempt without its version record', () => {
   const CHANGED_AT = '2026-03-01T12:05:00.000Z'
   const REFUNDED = { ...SHARED, status: 'REFUNDED' as const }
   // A document for each account, without the version record.
-  beforeEach(() => crashBackFillAfter(2, 1, SHARED))
+  beforeEach(() => crashHistoryAfter(2, 1, SHARED))
 
-  it('the back-fill leaves identical documents unchanged', async () => {
+  it('the load of history leaves identical documents unchanged', async () => {
     const writeTimestamp = index.lastWriteTimestamp
-    expect(await backFill(1, SHARED)).toBe('unchanged')
+    expect(await history(1, SHARED)).toBe('unchanged')
     expect([updatedAt('acc_1'), updatedAt('acc_2')]).toEqual([CHANGED_AT, CHANGED_AT])
     expect(index.document('acc_1', 'ord_1')?.writtenKey).toBe(writeTimestamp)
     expect(index.record('ord_1')).toMatchObject({ version: 1, hasUpdatedAt: true })
   })
 
-  it('the back-fill dates differing documents with the write timestamp', async () => {
-    expect(await backFill(2, REFUNDED)).toBe('written')
+  it('the load of history dates differing documents with the write timestamp', async () => {
+    expect(await history(2, REFUNDED)).toBe('written')
     const writeTimestamp = formatInstant(index.lastWriteTimestamp)
     expect([updatedAt('acc_1'), updatedAt('acc_2')]).toEqual([writeTimestamp, writeTimestamp])
   })
 
-  it('the back-fill dates missing documents with their changed_at', async () => {
+  it('the load of history dates missing documents with their changed_at', async () => {
     const shared = { coproducer_account_ids: ['acc_2', 'acc_3'] }
-    expect(await backFill(2, shared)).toBe('written')
+    expect(await history(2, shared)).toBe('written')
     expect([updatedAt('acc_1'), updatedAt('acc_3')]).toEqual([CHANGED_AT, CHANGED_AT])
   })
 
-  it('the back-fill dates documents without a date with the write timestamp', async () => {
-    ;({ index, backFill, crashBackFillAfter, updatedAt } = startWriter())
-    await crashBackFillAfter(1, 1, { changed_at: null })
+  it('the load of history dates documents without a date with the write timestamp', async () => {
+    ;({ index, history, crashHistoryAfter, updatedAt } = startWriter())
+    await crashHistoryAfter(1, 1, { changed_at: null })
     expect(index.keys()).toEqual(['acc_1:ord_1'])
-    await backFill(2)
+    await history(2)
     expect(updatedAt()).toBe(formatInstant(index.lastWriteTimestamp))
   })
 })

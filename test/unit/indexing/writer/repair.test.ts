@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { formatInstant } from '../../../../src/lib/instant.ts'
 import { pathOf, startWriter, type Version } from './order-writer.ts'
 
-let { index, live, backFill, repair, reproject, updatedAt }: ReturnType<typeof startWriter> =
+let { index, live, history, repair, reproject, updatedAt }: ReturnType<typeof startWriter> =
   startWriter()
 beforeEach(() => {
-  ;({ index, live, backFill, repair, reproject, updatedAt } = startWriter())
+  ;({ index, live, history, repair, reproject, updatedAt } = startWriter())
 })
 
 const SHARED: Version = { coproducer_account_ids: ['acc_2'] }
@@ -22,7 +22,7 @@ function alter(changes: Partial<NonNullable<ReturnType<typeof document>>>) {
 
 describe('the repair of a version that the index has', () => {
   it('a repair writes a missing document with the write timestamp and leaves the others', async () => {
-    await backFill(1, SHARED)
+    await history(1, SHARED)
     const other = document('acc_2')
     put('acc_1', undefined)
     expect(await repair(1, SHARED)).toBe('written')
@@ -183,7 +183,7 @@ describe('a document that cannot be parsed', () => {
 
 describe('the record of live writes', () => {
   it('the index has live writes only after the first live bulk', async () => {
-    await backFill(1)
+    await history(1)
     expect(index.hasLiveWrites()).toBe(false)
     await live(2)
     expect(index.hasLiveWrites()).toBe(true)

@@ -3,10 +3,10 @@ import { formatInstant } from '../../../../src/lib/instant.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
 import { pathOf, startWriter, type Version } from './order-writer.ts'
 
-let { index, live, backFill, reproject, crashAfter, updatedAt }: ReturnType<typeof startWriter> =
+let { index, live, history, reproject, crashAfter, updatedAt }: ReturnType<typeof startWriter> =
   startWriter()
 beforeEach(() => {
-  ;({ index, live, backFill, reproject, crashAfter, updatedAt } = startWriter())
+  ;({ index, live, history, reproject, crashAfter, updatedAt } = startWriter())
 })
 
 const CHANGED_AT = '2026-03-01T12:05:00.000Z'
@@ -19,7 +19,7 @@ const downgrade = (field: 'utm' | 'tracking', accountId = 'acc_1') =>
 
 describe('the reprojection of an equal version after the schema gained a field', () => {
   it('a reprojection fills the field and sets the write timestamp when it has a value', async () => {
-    await backFill(1, UTM)
+    await history(1, UTM)
     downgrade('utm')
     expect(await reproject(1, UTM)).toBe('written')
     expect(index.order('acc_1', 'ord_1')?.utm).toMatchObject({ utm_source: 'radio' })
@@ -30,7 +30,7 @@ describe('the reprojection of an equal version after the schema gained a field',
   })
 
   it('a reprojection keeps the dates when the new field is null', async () => {
-    await backFill(1)
+    await history(1)
     const before = document()
     downgrade('utm')
     expect(await reproject(1)).toBe('written')
@@ -39,7 +39,7 @@ describe('the reprojection of an equal version after the schema gained a field',
   })
 
   it('a reprojection sets the write timestamp only for accounts with new content', async () => {
-    await backFill(1, SHARED)
+    await history(1, SHARED)
     downgrade('tracking', 'acc_1')
     downgrade('tracking', 'acc_2')
     expect(await reproject(1, SHARED)).toBe('written')
@@ -48,7 +48,7 @@ describe('the reprojection of an equal version after the schema gained a field',
   })
 
   it('a reprojection leaves documents of the current schema version', async () => {
-    await backFill(1, SHARED)
+    await history(1, SHARED)
     const before = document('acc_2')
     downgrade('utm', 'acc_1')
     await reproject(1, SHARED)
@@ -136,13 +136,13 @@ describe('versions without a reprojection', () => {
 
 describe('a newer version during a reprojection', () => {
   it('a newer version with new content sets the write timestamp', async () => {
-    await backFill(1)
+    await history(1)
     expect(await reproject(2, { status: 'REFUNDED' })).toBe('written')
     expect(updatedAt()).toBe(writeTimestampText())
   })
 
   it('a newer version without new content updates the schema version of the document', async () => {
-    await backFill(1)
+    await history(1)
     downgrade('utm')
     expect(await reproject(2)).toBe('written')
     expect([document()?.schemaVersion, updatedAt()]).toEqual([ORDER_SCHEMA_VERSION, CHANGED_AT])
@@ -151,7 +151,7 @@ describe('a newer version during a reprojection', () => {
 })
 
 it('a reprojection that was interrupted between two documents continues where it ended', async () => {
-  await backFill(1, SHARED)
+  await history(1, SHARED)
   downgrade('utm', 'acc_1')
   downgrade('utm', 'acc_2')
   index.failsAfter = 1

@@ -117,7 +117,7 @@ describe('created_at', () => {
   })
 })
 
-it('a back-fill compares changed_at with the clock after its reads', async () => {
+it('a load of history compares changed_at with the clock after its reads', async () => {
   let now = NOW
   const slow = mapTransactions(index, (transaction) => ({
     ...transaction,
@@ -127,5 +127,5 @@ it('a back-fill compares changed_at with the clock after its reads', async () =>
     },
   }))
   const change = changeOf(sourceOrder({ changed_at: new Date(NOW + 30_000).toISOString() }))
-  expect(await createWriter(slow, () => now).write([change], 'back-fill')).toEqual(['written'])
+  expect(await createWriter(slow, () => now).write([change], 'history')).toEqual(['written'])
 })

@@ -56,7 +56,7 @@ export function createRecording(options: RecordingOptions): Recording {
   }
 
   function pickMode(): WriteMode {
-    return options.hasSilentWrites && random.chance(0.3) ? 'back-fill' : 'live'
+    return options.hasSilentWrites && random.chance(0.3) ? 'history' : 'live'
   }
 
   async function write(bulk: readonly Change[], attempt: WriteOptions): Promise<void> {
@@ -65,7 +65,7 @@ export function createRecording(options: RecordingOptions): Recording {
     const ids = bulk.map(({ orderId }) => orderId)
     trace.note(ids, `write ${names} (${mode}, ${policy})`)
     writeCount += 1
-    if (mode === 'back-fill' || policy === 'reproject') silentOrders.set(writeCount, ids)
+    if (mode === 'history' || policy === 'reproject') silentOrders.set(writeCount, ids)
     try {
       const results = await writers.write(bulk, attempt)
       trace.note(ids, `acknowledged: ${results.join(', ')}`)

@@ -104,7 +104,7 @@ export function createSourceHistory(
     () => ({ amount_total: ++counter }),
     () => ({ tracking: { src: `${++counter}` } }), // The owner alone sees it.
     (_order, nowMs) => ({ changed_at: formatInstant(nowMs) }),
-    () => ({}), // A backfill, or no change at all.
+    () => ({}), // An initial fill, or no change at all.
   ]
 
   function nextSource(nowMs: number): CurrentOrder {

@@ -65,7 +65,7 @@ export function checkVersions(
 }
 
 /** What a transaction read, and the results that need no documents. */
-export interface LoadedOrders {
+export interface ReadOrders {
   records: VersionRecords
   /** Event records beyond the version record of their order, oldest first. */
   events: ReadonlyMap<string, readonly EventRecord[]>
@@ -82,7 +82,7 @@ export interface LoadedOrders {
 /** Decides one bulk. `earlier`: the results of attempts before this one. Pure. */
 export function decideBulk(
   changes: readonly Change[],
-  { records, decided, stored, events, subscribers, nowMs }: LoadedOrders,
+  { records, decided, stored, events, subscribers, nowMs }: ReadOrders,
   earlier: Results,
   { mode, policy }: DecideOptions,
 ): BulkDecision {

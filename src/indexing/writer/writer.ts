@@ -9,7 +9,6 @@ import {
   type VersionRecords,
   withResult,
 } from './decide-bulk.ts'
-import { loadOrders } from './load-orders.ts'
 import { renderedLength } from './order-document.ts'
 import {
   DocumentRejectedError,
@@ -17,6 +16,7 @@ import {
   type OrderLock,
   type WriteMode,
 } from './order-index.ts'
+import { readOrders } from './read-orders.ts'
 
 export interface Writer {
   /**
@@ -32,7 +32,7 @@ export interface WriterOptions {
   equalVersions?: EqualVersionPolicy
 }
 
-/** Writes changes to the index: lock → load → decide → commit. `clock`: epoch milliseconds. */
+/** Writes changes to the index: lock → read → decide → commit. `clock`: epoch milliseconds. */
 export function createWriter(
   index: Pick<OrderIndex, 'lock'>,
   clock: Clock,
@@ -102,7 +102,7 @@ function inRounds(entries: readonly (Change | ValidationError)[]): PositionedCha
 }
 
 /**
- * Repeats load → decide → commit until a commit succeeds, for the first changes that fit into one
+ * Repeats read → decide → commit until a commit succeeds, for the first changes that fit into one
  * bulk. Returns their results.
  */
 async function writeFirst(
@@ -122,8 +122,8 @@ async function writeFirst(
     // changes, because results of its earlier attempts stay.
     bulk ??= firstBulk(pending, records)
     const decided = new Map([...checkVersions(bulk, records, options, nowMs), ...rejected])
-    const loaded = await loadOrders(transaction, bulk, { records, decided, nowMs }, options)
-    const { writes, results, isPreparation } = decideBulk(bulk, loaded, earlier, options)
+    const orders = await readOrders(transaction, bulk, { records, decided, nowMs }, options)
+    const { writes, results, isPreparation } = decideBulk(bulk, orders, earlier, options)
     if (!isPreparation) earlier = results
     try {
       if ((await transaction.commit(writes, options.mode)) && !isPreparation) return results

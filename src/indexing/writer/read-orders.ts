@@ -1,16 +1,16 @@
 import { type EventRecord, lastSequence } from '../../webhooks/events/event-record.ts'
 import type { Change } from '../projection/change.ts'
 import { viewKeys } from './decide.ts'
-import type { DecideOptions, LoadedOrders, VersionRecords } from './decide-bulk.ts'
+import type { DecideOptions, ReadOrders, VersionRecords } from './decide-bulk.ts'
 import type { EventRecordKey, IndexReader } from './order-index.ts'
 
 /** Reads the documents and event records of the changes that have no result yet. */
-export async function loadOrders(
+export async function readOrders(
   reader: IndexReader,
   changes: readonly Change[],
-  versions: Pick<LoadedOrders, 'records' | 'decided' | 'nowMs'>,
+  versions: Pick<ReadOrders, 'records' | 'decided' | 'nowMs'>,
   { policy }: DecideOptions,
-): Promise<LoadedOrders> {
+): Promise<ReadOrders> {
   const { records, decided } = versions
   const pending = changes.filter(({ orderId }) => !decided.has(orderId))
   const accepted = pending.map(({ orderId }) => orderId)
@@ -21,7 +21,7 @@ export async function loadOrders(
   )
   const [stored, announced] = await Promise.all([
     reader.views(keys),
-    loadAnnounced(reader, pending, records),
+    readAnnounced(reader, pending, records),
   ])
   return { ...versions, stored, ...announced }
 }
@@ -30,11 +30,11 @@ export async function loadOrders(
  * Reads what only accounts with a webhook endpoint need. The event records of every order, because
  * the account of a lost change may be in its event record alone: see `recording.md`.
  */
-async function loadAnnounced(
+async function readAnnounced(
   reader: Pick<IndexReader, 'subscribers' | 'eventRecords'>,
   changes: readonly Change[],
   records: VersionRecords,
-): Promise<Pick<LoadedOrders, 'subscribers' | 'events'>> {
+): Promise<Pick<ReadOrders, 'subscribers' | 'events'>> {
   const subscribers = await reader.subscribers()
   const events = new Map<string, EventRecord[]>()
   if (subscribers.size === 0) return { subscribers, events }

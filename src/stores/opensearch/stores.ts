@@ -5,7 +5,6 @@ import { memoizeAsync } from '../../lib/memoize-async.ts'
 import { createSubscriberLookup } from '../../webhooks/endpoints/endpoint-directory.ts'
 import type { IndexRecovery } from '../index-lost.ts'
 import type { Stores } from '../stores.ts'
-import { createOpenSearchConsistencyCheck } from './check/consistency-check.ts'
 import {
   connectOpenSearch,
   type OpenSearchNodes,
@@ -15,6 +14,7 @@ import { createEnsureIndices } from './ensure-indices.ts'
 import { indexNames } from './index-names.ts'
 import { indexLostError, readPresence } from './index-presence.ts'
 import { initOpenSearchAfterLoss } from './init-after-loss.ts'
+import { createOpenSearchInspection } from './inspection/inspection.ts'
 import { createOpenSearchKeyStore } from './key-store.ts'
 import { createOpenSearchManagementStores } from './management/management-stores.ts'
 import type { OnDecode } from './read/decode-orders.ts'
@@ -98,7 +98,7 @@ export function openOpenSearchStores(
       })
     },
     // The longer deadline, because a page of a scan may be large and no request waits for it.
-    inspection: createOpenSearchConsistencyCheck({
+    inspection: createOpenSearchInspection({
       ...shared,
       deadlineMs: config.bulkDeadlineMs,
       healthDeadlineMs: config.searchDeadlineMs,

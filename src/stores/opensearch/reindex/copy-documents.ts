@@ -1,7 +1,7 @@
-import { describeDamaged, REPAIR_HINT } from '../check/damaged-documents.ts'
 import { documentBatches } from '../client/document-batches.ts'
 import { readSourceBytes } from '../client/documents.ts'
 import { newestWriteTimestamp } from '../client/scan.ts'
+import { describeDamaged, REPAIR_HINT } from '../damaged-documents.ts'
 import { parseStoredDocument, serializeDocument } from '../order-document.ts'
 import { renderTombstone } from '../tombstone.ts'
 import { externalVersion } from '../write/optimistic-concurrency.ts'

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { backoffMs } from '../../../lib/backoff.ts'
 import { readAhead } from '../../../lib/read-ahead.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { scanRecordHits, type VersionRecordHit } from '../check/version-record-scan.ts'
 import { readDocuments } from '../client/documents.ts'
+import { scanRecordHits, type VersionRecordHit } from '../inspection/version-record-scan.ts'
 import {
   type DocumentOptions,
   type RetryOptions,

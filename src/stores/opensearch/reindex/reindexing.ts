@@ -1,5 +1,5 @@
 import type { ReindexEvents, Reindexing } from '../../../indexing/reindexing.ts'
-import { REPAIR_HINT } from '../check/damaged-documents.ts'
+import { REPAIR_HINT } from '../damaged-documents.ts'
 import type { EnsureIndices } from '../ensure-indices.ts'
 import { concreteIndex, indexVersion } from '../index-names.ts'
 import { readPresence } from '../index-presence.ts'

@@ -1,5 +1,4 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { describeDamaged, REPAIR_HINT } from '../check/damaged-documents.ts'
 import type { OpenSearch } from '../client/client.ts'
 import {
   type DocumentState,
@@ -14,6 +13,7 @@ import {
   searchPrimary,
 } from '../client/scan.ts'
 import { readShardCount } from '../client/shards.ts'
+import { describeDamaged, REPAIR_HINT } from '../damaged-documents.ts'
 import { parseStoredDocument, serializeDocument } from '../order-document.ts'
 import { REMOVED_FIELD, renderTombstone } from '../tombstone.ts'
 import { sendBulk } from './bulk-request.ts'

@@ -6,13 +6,13 @@ import { completeRawHits, type SearchResponse } from '../client/search-response.
 import { primaryOf, readShardCount, refreshIndices } from '../client/shards.ts'
 import { readVersionRecordIndices } from '../version-record-index.ts'
 import { toVersionRecord } from '../write/index-reader.ts'
-import type { OpenSearchCheckOptions } from './check-options.ts'
+import type { OpenSearchInspectionOptions } from './inspection-options.ts'
 
 const PAGE_SIZE = 1_000
 /** Renewed by each page. Long enough to process one, and short if a crash leaves it open. */
 const KEEP_ALIVE = '5m'
 
-type Options = OpenSearchCheckOptions & { pageSize?: number }
+type Options = OpenSearchInspectionOptions & { pageSize?: number }
 
 /** Scans all version records. */
 export async function* scanVersionRecords(options: Options): AsyncGenerator<OrderVersionRecord[]> {

@@ -8,15 +8,15 @@ import { type MgetRequest, readDocuments } from '../client/documents.ts'
 import { documentId } from '../order-document.ts'
 import { createIndexReader } from '../write/index-reader.ts'
 import { createOptimisticConcurrency } from '../write/optimistic-concurrency.ts'
-import type { OpenSearchCheckOptions } from './check-options.ts'
 import { scanIndex, toInspectedDocument } from './document-scan.ts'
 import { readOverview, readWriteTimestamps } from './index-overview.ts'
+import type { OpenSearchInspectionOptions } from './inspection-options.ts'
 import { scanVersionRecords } from './version-record-scan.ts'
 
 const MAX_DOCUMENTS_PER_REQUEST = 1_000
 
 /** Reads the index without the writer's lease. */
-export function createOpenSearchConsistencyCheck(options: OpenSearchCheckOptions): IndexInspection {
+export function createOpenSearchInspection(options: OpenSearchInspectionOptions): IndexInspection {
   const { client, names, deadlineMs, healthDeadlineMs = deadlineMs } = options
   // A reader needs no document states.
   const states = { ...createOptimisticConcurrency(), recordState() {} }

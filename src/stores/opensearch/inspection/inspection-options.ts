@@ -1,7 +1,7 @@
 import type { OpenSearch } from '../client/client.ts'
 import type { IndexNames } from '../index-names.ts'
 
-export interface OpenSearchCheckOptions {
+export interface OpenSearchInspectionOptions {
   client: OpenSearch
   names: IndexNames
   /** For each request, the response body included. */

@@ -14,9 +14,9 @@ import { NO_TOMBSTONES } from '../tombstone.ts'
 import { type LeaseRecord, leaseDocument, maxIssuedTimestamp } from '../write/lease-document.ts'
 import { createStoreClock } from '../write/store-clock.ts'
 import { readVisibleStats } from '../write/write-timestamps.ts'
-import type { OpenSearchCheckOptions } from './check-options.ts'
+import type { OpenSearchInspectionOptions } from './inspection-options.ts'
 
-type Options = OpenSearchCheckOptions
+type Options = OpenSearchInspectionOptions
 
 const PROBE_INTERVAL_MS = 100
 

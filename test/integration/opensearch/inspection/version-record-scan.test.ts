@@ -3,12 +3,12 @@ import { parseConfig } from '../../../../src/config/config.ts'
 import type { OrderVersionRecord } from '../../../../src/indexing/writer/order-index.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { openServices, type Services } from '../../../../src/services.ts'
-import { scanVersionRecords } from '../../../../src/stores/opensearch/check/version-record-scan.ts'
 import {
   connectOpenSearch,
   type OpenSearch,
 } from '../../../../src/stores/opensearch/client/client.ts'
 import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
+import { scanVersionRecords } from '../../../../src/stores/opensearch/inspection/version-record-scan.ts'
 import { collect } from '../../../support/orders/collect.ts'
 import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
 import { writeBulk } from '../../../support/stores/bulk.ts'

@@ -5,8 +5,8 @@ import {
 import { readAhead } from '../../../lib/read-ahead.ts'
 import { LACKS_SORT_KEYS, type ScannedHit, scanDocuments, searchPrimary } from '../client/scan.ts'
 import { refreshIndices } from '../client/shards.ts'
-import type { OpenSearchCheckOptions } from './check-options.ts'
-import { findDamaged } from './damaged-documents.ts'
+import { findDamaged } from '../damaged-documents.ts'
+import type { OpenSearchInspectionOptions } from './inspection-options.ts'
 
 const PAGE_SIZE = 1_000
 /** The largest page of a search. */
@@ -22,7 +22,7 @@ const SOURCE = [
   ...['customer.email', 'customer.document', 'items.product_id'].map(inOrder),
 ]
 
-type Options = OpenSearchCheckOptions & { pageSize?: number }
+type Options = OpenSearchInspectionOptions & { pageSize?: number }
 
 /**
  * Scans the live index in the order of account and order id, then up to 10,000 documents without

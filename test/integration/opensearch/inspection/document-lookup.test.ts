@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { createOpenSearchConsistencyCheck } from '../../../../src/stores/opensearch/check/consistency-check.ts'
+import { createOpenSearchInspection } from '../../../../src/stores/opensearch/inspection/inspection.ts'
 import { collect } from '../../../support/orders/collect.ts'
 import {
   createScriptedNodes,
@@ -20,7 +20,7 @@ async function start(...behaviours: Behaviour[]) {
   const { url, received } = await serve(...behaviours)
   const { client } = connect([url])
   return {
-    inspection: createOpenSearchConsistencyCheck({ client, names, deadlineMs: GENEROUS_MS }),
+    inspection: createOpenSearchInspection({ client, names, deadlineMs: GENEROUS_MS }),
     received,
   }
 }

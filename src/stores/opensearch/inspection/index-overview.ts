@@ -10,6 +10,7 @@ import { addedParams } from '../../../orders/filters.ts'
 import { read } from '../client/client.ts'
 import { countDocuments, readShardCount, refreshIndices } from '../client/shards.ts'
 import { concreteIndex } from '../index-names.ts'
+import { isSameState } from '../lease-observation.ts'
 import { NO_TOMBSTONES } from '../tombstone.ts'
 import { type LeaseRecord, leaseDocument, maxIssuedTimestamp } from '../write/lease-document.ts'
 import { createStoreClock } from '../write/store-clock.ts'
@@ -133,9 +134,9 @@ async function probeWriter(
   if (first === null) return { writer: null, targets: [] }
   const startedAt = monotonicClock()
   for (let latest = first; ; ) {
-    const { record, state } = latest
+    const { record } = latest
     const probedMs = monotonicClock() - startedAt
-    const alive = isAlive(record, state.if_seq_no !== first.state.if_seq_no, probedMs)
+    const alive = isAlive(record, !isSameState(latest, first), probedMs)
     if (alive !== null || probedMs >= maxProbeMs) {
       return { writer: writerOverview(record, alive), targets: record.targets }
     }

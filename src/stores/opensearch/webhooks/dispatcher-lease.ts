@@ -1,18 +1,21 @@
-import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
 import { setInterval } from 'node:timers/promises'
 import type { Clock } from '../../../lib/clock.ts'
 import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
 import { createMutex } from '../../../lib/mutex.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
 import type {
   AcquireDispatcherLease,
   DispatcherLease,
   DispatcherStatus,
 } from '../../../webhooks/webhook-stores.ts'
 import type { OpenSearch } from '../client/client.ts'
-import { type DocumentState, readDocument } from '../client/documents.ts'
+import { readDocument } from '../client/documents.ts'
 import { replaceDocument } from '../client/replace-document.ts'
+import {
+  createHolderName,
+  isSameState,
+  type ObservedLease,
+  waitUntilFree,
+} from '../lease-observation.ts'
 
 export interface DispatcherLeaseOptions {
   client: OpenSearch
@@ -26,19 +29,7 @@ export interface DispatcherLeaseOptions {
 }
 
 /** Changed by compare-and-set only, as the writer's lease: see `write/lease.md`. */
-interface LeaseRecord {
-  /** Unique name of the holding process. */
-  holder: string
-  /** The holder ended cleanly, so the next one need not wait. */
-  released: boolean
-  /** Validity without a renewal, in milliseconds; the holder's setting. */
-  lease_ms: number
-}
-
-interface LeaseState {
-  record: LeaseRecord
-  state: DocumentState
-}
+type LeaseRecord = ObservedLease['record']
 
 /** All endpoints are one partition. */
 const ID = 'webhooks-0'
@@ -53,39 +44,22 @@ export function createDispatcherLease(options: DispatcherLeaseOptions) {
   const deadlineMs = Math.min(options.deadlineMs, leaseMs)
   const address = { index, id: ID }
 
-  async function readLease(): Promise<LeaseState | null> {
+  async function readLease(): Promise<ObservedLease | null> {
     const found = await readDocument(client, deadlineMs, address)
     return found && { record: leaseRecord(found.source), state: found.state }
   }
 
   async function replace(
-    expected: LeaseState | null,
+    expected: ObservedLease | null,
     record: LeaseRecord,
-  ): Promise<LeaseState | null> {
+  ): Promise<ObservedLease | null> {
     const before = expected?.state ?? null
     const state = await replaceDocument(client, { deadlineMs }, address, before, record)
     return state && { record, state }
   }
 
-  /** Waits until the lease is released, or unchanged for its whole duration. */
-  async function waitUntilFree({ onDelay, signal }: AcquireDispatcherLease) {
-    let observed = await readLease()
-    let observedAt = monotonic()
-    if (observed !== null && !observed.record.released) onDelay(waitingFor(observed.record))
-    while (observed !== null && !observed.record.released) {
-      const { lease_ms } = observed.record
-      if (monotonic() - observedAt >= lease_ms) return observed
-      await interruptiblePause(lease_ms / 20, signal, 'another dispatcher delivered')
-      const now = await readLease().catch(keepIfUnavailable(observed))
-      if (isSameState(now, observed)) continue
-      observed = now
-      observedAt = monotonic()
-    }
-    return observed
-  }
-
   /** Renews an acquired lease every third of its duration, until it is released or lost. */
-  function start(acquired: LeaseState, acquiredAt: number): DispatcherLease {
+  function start(acquired: ObservedLease, acquiredAt: number): DispatcherLease {
     const mutex = createMutex()
     const renewal = new AbortController()
     let current = acquired
@@ -138,9 +112,15 @@ export function createDispatcherLease(options: DispatcherLeaseOptions) {
      * @throws Unavailable; Error when `signal` aborts the wait, or the document is damaged
      */
     async acquire(acquireOptions: AcquireDispatcherLease): Promise<DispatcherLease> {
-      const holder = `${hostname()} ${process.pid} ${randomBytes(4).toString('hex')}`
+      const holder = createHolderName()
       for (;;) {
-        const last = await waitUntilFree(acquireOptions)
+        const last = await waitUntilFree({
+          read: readLease,
+          role: 'dispatcher',
+          activity: 'another dispatcher delivered',
+          monotonic,
+          ...acquireOptions,
+        })
         const startedAt = monotonic()
         const acquired = await replace(last, { holder, released: false, lease_ms: leaseMs })
         if (acquired !== null) return start(acquired, startedAt)
@@ -153,7 +133,7 @@ export function createDispatcherLease(options: DispatcherLeaseOptions) {
       if (observed === null) return null
       const { holder, released, lease_ms } = observed.record
       const endsAt = monotonic() + Math.min(waitMs, lease_ms)
-      let now: LeaseState | null = observed
+      let now: ObservedLease | null = observed
       while (!released && isSameState(now, observed) && monotonic() < endsAt) {
         await interruptiblePause(lease_ms / 20, undefined, 'the dispatcher was observed')
         now = await readLease()
@@ -161,26 +141,6 @@ export function createDispatcherLease(options: DispatcherLeaseOptions) {
       if (now === null || isSameState(now, observed)) return { holder, alive: false }
       return { holder: now.record.holder, alive: !now.record.released }
     },
-  }
-}
-
-function waitingFor({ holder, lease_ms }: LeaseRecord): string {
-  const seconds = Math.ceil(lease_ms / 1000)
-  return `waiting for another dispatcher to end (${holder}); the lease of a dead dispatcher expires in ${seconds} s`
-}
-
-function isSameState(one: LeaseState | null, other: LeaseState | null): boolean {
-  return (
-    one?.state.if_seq_no === other?.state.if_seq_no &&
-    one?.state.if_primary_term === other?.state.if_primary_term
-  )
-}
-
-/** While OpenSearch is unavailable, the last observation stays valid. */
-function keepIfUnavailable(observed: LeaseState) {
-  return (error: unknown): LeaseState => {
-    if (!(error instanceof Unavailable)) throw error
-    return observed
   }
 }
 

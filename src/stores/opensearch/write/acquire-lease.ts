@@ -1,9 +1,6 @@
-import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
 import { WatchRunningError, type WriterPurpose } from '../../../indexing/writer/order-index.ts'
 import { monotonicClock } from '../../../lib/clock.ts'
-import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { createHolderName, waitUntilFree } from '../lease-observation.ts'
 import { type Lease, type LeaseOptions, startLease } from './lease.ts'
 import { isSameTargets, type LeaseState } from './lease-document.ts'
 import { writeTimestampAt } from './store-clock.ts'
@@ -31,9 +28,9 @@ export interface AcquireOptions extends LeaseOptions {
  */
 export async function acquireLease(options: AcquireOptions): Promise<Lease> {
   const { document, leaseMs, firstTarget, purpose, clock, storeClock } = options
-  const holder = `${hostname()} ${process.pid} ${randomBytes(4).toString('hex')}`
+  const holder = createHolderName()
   for (;;) {
-    const last = await waitUntilFree(options)
+    const last = await waitForLease(options)
     // Without a lease document, the index has the only record of earlier write timestamps.
     const earlierCeiling = last?.record.stamp_ceiling ?? (await options.maxWriteTimestamp())
     const storeMs = await storeClock.read()
@@ -64,41 +61,24 @@ async function versionRecordTargets(
   return versionRecordIndex === undefined ? {} : { version_records: [await versionRecordIndex()] }
 }
 
-async function waitUntilFree(options: AcquireOptions): Promise<LeaseState | null> {
+function waitForLease(options: AcquireOptions): Promise<LeaseState | null> {
   const { document, purpose, onDelay, signal } = options
-  let observed = await document.read()
-  let observedAt = monotonicClock()
-  if (observed !== null && !observed.record.released) {
-    const seconds = Math.ceil(observed.record.lease_ms / 1000)
-    onDelay(
-      `waiting for another writer to end (${observed.record.holder}); the lease of a dead writer expires in ${seconds} s`,
-    )
-  }
-  while (observed !== null && !observed.record.released) {
-    const { lease_ms: leaseMs } = observed.record
-    if (monotonicClock() - observedAt >= leaseMs) return observed
-    await interruptiblePause(leaseMs / 20, signal, 'another writer was at work')
-    const now = await document.read().catch(keepIfUnavailable(observed))
-    if (now?.state.if_seq_no !== observed.state.if_seq_no) {
-      if (purpose === 'load' && isRenewedByWatch(observed, now))
+  return waitUntilFree({
+    read: () => document.read(),
+    role: 'writer',
+    activity: 'another writer was at work',
+    monotonic: monotonicClock,
+    onDelay,
+    onChange(before, now) {
+      if (purpose === 'load' && isRenewedByWatch(before, now))
         throw new WatchRunningError(now?.record.holder)
-      observed = now
-      observedAt = monotonicClock()
-    }
-  }
-  return observed
+    },
+    signal,
+  })
 }
 
 /** Whether a live watch renewed the lease. Only a reindex changes the targets alone. */
-function isRenewedByWatch(observed: LeaseState, now: LeaseState | null): boolean {
+function isRenewedByWatch(before: LeaseState, now: LeaseState | null): boolean {
   if (now === null || now.record.released || now.record.purpose !== 'watch') return false
-  return isSameTargets(now.record.targets, observed.record.targets)
-}
-
-/** While OpenSearch is unavailable, the last observation stays valid. */
-function keepIfUnavailable(observed: LeaseState) {
-  return (error: unknown): LeaseState => {
-    if (!(error instanceof Unavailable)) throw error
-    return observed
-  }
+  return isSameTargets(now.record.targets, before.record.targets)
 }

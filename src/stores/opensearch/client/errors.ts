@@ -42,6 +42,13 @@ const CHECK_AUTHORITY =
 const GRANT =
   'give the user in OPENSEARCH_URL the role of "Access" in docker/stores.md, for this INDEX_PREFIX'
 
+/** The error for a document that lacks what its writer stored. */
+export function damagedDocument(index: string, id: string): Unavailable {
+  return new Unavailable(
+    `the document ${id} of the index ${index} is damaged: restore it from a snapshot or delete it`,
+  )
+}
+
 /** Whether OpenSearch rejected a request with this status. */
 export function isRejectedWith(error: unknown, status: number): error is RequestRejectedError {
   return error instanceof RequestRejectedError && error.status === status

@@ -1,4 +1,4 @@
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { damagedDocument } from '../client/errors.ts'
 import type { FoundDocument, IndexTarget } from '../documents/search.ts'
 
 /**
@@ -14,7 +14,5 @@ export function storedObject<T extends object>(
 ): T {
   const stored = Object(Object(source)[name]) as T
   if (fields.every((field) => stored[field] !== undefined)) return stored
-  throw new Unavailable(
-    `the document ${id} of the index ${index} is damaged: restore it from a snapshot or delete it`,
-  )
+  throw damagedDocument(index, id)
 }

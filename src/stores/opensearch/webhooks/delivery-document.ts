@@ -1,4 +1,3 @@
-import { Unavailable } from '../../../lib/unavailable.ts'
 import {
   type DeliveredEvent,
   type Delivery,
@@ -102,11 +101,4 @@ export function revisionOf({ id, revision }: StoredDelivery): Revision {
   const { state, wasPending } = Object(revision) as Partial<Revision>
   if (state !== undefined && wasPending !== undefined) return { state, wasPending }
   throw new Error(`the delivery ${id} was read from another store: its revision is invalid`)
-}
-
-/** @throws Unavailable naming the document */
-export function damagedDelivery(index: string, id: string): Unavailable {
-  return new Unavailable(
-    `the document ${id} of the index ${index} is damaged: restore it from a snapshot or delete it`,
-  )
 }

@@ -10,7 +10,7 @@ import {
   searchCurrent,
   searchRaw,
 } from '../documents/search.ts'
-import type { ReportDamaged } from './damaged-documents.ts'
+import type { ReportDamaged } from './damage-report.ts'
 import { parseDelivery, storedDelivery } from './delivery-document.ts'
 import { afterDelivery } from './delivery-position.ts'
 import type { Visibility } from './visibility.ts'

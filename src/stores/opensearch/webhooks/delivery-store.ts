@@ -1,15 +1,10 @@
 import type { DeliveryStore } from '../../../webhooks/deliveries/delivery.ts'
 import { readDocument } from '../client/documents.ts'
+import { damagedDocument } from '../client/errors.ts'
 import { removeMatching, sendItems, writeMatching } from '../documents/bulk.ts'
 import { type FoundDocument, type IndexTarget, refreshIndex } from '../documents/search.ts'
-import type { ReportDamaged } from './damaged-documents.ts'
-import {
-  damagedDelivery,
-  deliverySource,
-  parseDelivery,
-  revisionOf,
-  storedDelivery,
-} from './delivery-document.ts'
+import type { ReportDamaged } from './damage-report.ts'
+import { deliverySource, parseDelivery, revisionOf, storedDelivery } from './delivery-document.ts'
 import { createDeliverySearch, intactDelivery } from './delivery-search.ts'
 import { type DeliveryTransition, transitions } from './delivery-transitions.ts'
 import { createVisibility } from './visibility.ts'
@@ -65,7 +60,7 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
       const found = await readDocument(client, deadlineMs, { index, id })
       if (found === null) return null
       const delivery = parseDelivery(id, found.source)
-      if (delivery === null) throw damagedDelivery(index, id)
+      if (delivery === null) throw damagedDocument(index, id)
       return storedDelivery(delivery, found.state)
     },
 

@@ -1,7 +1,6 @@
-import { Unavailable } from '../../../lib/unavailable.ts'
 import type { Endpoint, EndpointStore } from '../../../webhooks/endpoints/endpoint.ts'
 import { readDocument } from '../client/documents.ts'
-import { CONFLICT, IndexMissing, RequestRejectedError } from '../client/errors.ts'
+import { CONFLICT, damagedDocument, IndexMissing, RequestRejectedError } from '../client/errors.ts'
 import { replaceDocument } from '../client/replace-document.ts'
 import { removeMatching } from '../documents/bulk.ts'
 import {
@@ -10,7 +9,7 @@ import {
   searchPages,
   searchRaw,
 } from '../documents/search.ts'
-import type { ReportDamaged } from './damaged-documents.ts'
+import type { ReportDamaged } from './damage-report.ts'
 import { readChanges } from './endpoint-changes.ts'
 import { endpointSource, parseEndpoint } from './endpoint-document.ts'
 
@@ -55,11 +54,7 @@ export function createOpenSearchEndpointStore({
     const found = await readDocument(client, deadlineMs, { index, id })
     if (found === null) return null
     const endpoint = parseEndpoint(found.source)
-    if (endpoint === null) {
-      throw new Unavailable(
-        `the document ${id} of the index ${index} is damaged: restore it from a snapshot or delete it`,
-      )
-    }
+    if (endpoint === null) throw damagedDocument(index, id)
     return endpoint.deletedAt === null ? { endpoint, state: found.state } : null
   }
 

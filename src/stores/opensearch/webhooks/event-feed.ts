@@ -14,7 +14,7 @@ import {
   searchCurrent,
   searchRaw,
 } from '../documents/search.ts'
-import type { ReportDamaged } from './damaged-documents.ts'
+import type { ReportDamaged } from './damage-report.ts'
 
 export interface EventFeedOptions {
   target: IndexTarget

@@ -14,21 +14,13 @@ import {
   searchCurrent,
   searchRaw,
 } from '../documents/search.ts'
+import type { EventRecordSource } from '../event-record-document.ts'
 import type { ReportDamaged } from './damage-report.ts'
 
 export interface EventFeedOptions {
   target: IndexTarget
   reportDamaged: ReportDamaged
   createDeliveries: DeliveryStore['create']
-}
-
-/** The document of an event record, which the writer creates. */
-interface RecordSource {
-  fanned_out: boolean
-  recorded_at: number
-  order_id: string
-  first_sequence: number
-  record: EventRecord
 }
 
 interface OpenRecord {
@@ -53,7 +45,7 @@ export function createOpenSearchEventFeed({
   const { index } = target
 
   function toOpenRecord({ id, source }: FoundDocument): OpenRecord[] {
-    const { fanned_out, record } = Object(source) as Partial<RecordSource>
+    const { fanned_out, record } = Object(source) as Partial<EventRecordSource>
     if (fanned_out !== false) return []
     if (isEventRecord(record)) return [{ id, record }]
     reportDamaged(index, id)
@@ -115,9 +107,9 @@ export function createOpenSearchEventFeed({
       },
     }))
     await writeMatching(target, { bool: { should } }, ({ id, source, state }) => {
-      const stored = Object(source) as RecordSource
+      const stored = Object(source) as EventRecordSource
       if (!isEventRecord(stored.record) || isForgotten(stored.record)) return null
-      const kept: RecordSource = { ...stored, record: withoutStates(stored.record) }
+      const kept: EventRecordSource = { ...stored, record: withoutStates(stored.record) }
       return { action: { index: { _id: id, ...state } }, source: kept }
     })
   }

@@ -8,10 +8,11 @@ import type {
 } from '../../../indexing/writer/order-index.ts'
 import { createMutex } from '../../../lib/mutex.ts'
 import { type EventRecord, firstSequence } from '../../../webhooks/events/event-record.ts'
+import { eventRecordId, toEventRecordSource } from '../event-record-document.ts'
 import { documentId, serializeDocument } from '../order-document.ts'
+import { toVersionRecordSource } from '../version-record-document.ts'
 import type { BulkItem } from './bulk-item.ts'
 import type { BulkSender } from './bulk-sender.ts'
-import { type EventRecordSource, eventRecordId, toVersionRecordSource } from './index-reader.ts'
 import type { Lease } from './lease.ts'
 import type { OptimisticConcurrency } from './optimistic-concurrency.ts'
 
@@ -113,17 +114,9 @@ function removalItem(view: ViewKey): BulkItem {
 }
 
 function eventRecordItem(record: EventRecord): BulkItem {
-  const { orderId, recordedAt } = record
-  const sequence = firstSequence(record)
-  const source: EventRecordSource = {
-    fanned_out: false,
-    recorded_at: recordedAt,
-    order_id: orderId,
-    first_sequence: sequence,
-    record,
-  }
-  const _id = eventRecordId({ orderId, sequence })
-  return { orderId, address: { _id }, source: () => JSON.stringify(source) }
+  const { orderId } = record
+  const _id = eventRecordId({ orderId, sequence: firstSequence(record) })
+  return { orderId, address: { _id }, source: () => JSON.stringify(toEventRecordSource(record)) }
 }
 
 function versionRecordItem(versionRecord: OrderVersionRecord): BulkItem {

@@ -4,20 +4,17 @@ import {
   type StoredKeys,
 } from '../../../indexing/writer/order-document.ts'
 import type {
-  Announced,
-  EventRecordKey,
   IndexReader,
-  OrderVersionRecord,
   StoredView,
   UnreadableView,
   ViewKey,
 } from '../../../indexing/writer/order-index.ts'
 import { lookupColumns } from '../../../orders/lookups.ts'
-import type { EventRecord } from '../../../webhooks/events/event-record.ts'
 import { checksumMatches } from '../checksum-header.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { type MgetDocument, readDocuments } from '../client/documents.ts'
 import { type ScannedHit, scanDocuments } from '../client/scan.ts'
+import { type EventRecordSource, eventRecordId } from '../event-record-document.ts'
 import type { IndexNames } from '../index-names.ts'
 import {
   documentId,
@@ -25,6 +22,7 @@ import {
   parseOrderSource,
   toStoredJson,
 } from '../order-document.ts'
+import { toVersionRecord, type VersionRecordSource } from '../version-record-document.ts'
 import type { BulkAddress, BulkTarget, OptimisticConcurrency } from './optimistic-concurrency.ts'
 
 export interface IndexReaderOptions {
@@ -156,55 +154,3 @@ function keysOf(source: unknown): StoredKeys {
 
 const lookupsIn = (keys: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(lookupColumns.map((column) => [column, keys[column]]))
-
-/** The stored form of an event record. */
-export interface EventRecordSource {
-  /** Whether its deliveries exist. */
-  fanned_out: boolean
-  recorded_at: number
-  order_id: string
-  first_sequence: number
-  record: EventRecord
-}
-
-/** The id of the document of an event record: a sequence is announced once. */
-export function eventRecordId({ orderId, sequence }: EventRecordKey): string {
-  return `${orderId}:${sequence}`
-}
-
-interface VersionRecordSource {
-  version: number
-  owner: string
-  accounts: string[]
-  created_at: number | null
-  filled: boolean
-  deleted: boolean
-  announced?: Announced
-}
-
-/** The stored form of a version record. */
-export function toVersionRecordSource(versionRecord: OrderVersionRecord): VersionRecordSource {
-  return {
-    version: versionRecord.version,
-    owner: versionRecord.ownerAccountId,
-    accounts: [...versionRecord.accountIds],
-    created_at: versionRecord.createdKey,
-    filled: versionRecord.hasUpdatedAt,
-    deleted: versionRecord.deleted,
-    ...(versionRecord.announced && { announced: versionRecord.announced }),
-  }
-}
-
-/** The version record of a stored form. */
-export function toVersionRecord(orderId: string, source: VersionRecordSource): OrderVersionRecord {
-  return {
-    orderId,
-    version: source.version,
-    ownerAccountId: source.owner,
-    accountIds: source.accounts,
-    createdKey: source.created_at,
-    hasUpdatedAt: source.filled,
-    deleted: source.deleted,
-    ...(source.announced && { announced: source.announced }),
-  }
-}

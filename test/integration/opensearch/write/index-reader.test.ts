@@ -2,10 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { serializeDocument } from '../../../../src/stores/opensearch/order-document.ts'
-import {
-  createIndexReader,
-  toVersionRecordSource,
-} from '../../../../src/stores/opensearch/write/index-reader.ts'
+import { toVersionRecordSource } from '../../../../src/stores/opensearch/version-record-document.ts'
+import { createIndexReader } from '../../../../src/stores/opensearch/write/index-reader.ts'
 import { createOptimisticConcurrency } from '../../../../src/stores/opensearch/write/optimistic-concurrency.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'

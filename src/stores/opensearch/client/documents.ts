@@ -26,11 +26,24 @@ export interface DocumentState {
   if_primary_term: number
 }
 
-interface GetResponse {
-  found?: unknown
-  _source?: unknown
+/** The part of a response from which the state of a document is read. */
+interface StateFields {
   _seq_no?: unknown
   _primary_term?: unknown
+}
+
+/**
+ * The state of a document in a response; `null` when a part of it is missing. A write on the
+ * condition of an undefined state would have no condition.
+ */
+export function documentState({ _seq_no, _primary_term }: StateFields): DocumentState | null {
+  if (typeof _seq_no !== 'number' || typeof _primary_term !== 'number') return null
+  return { if_seq_no: _seq_no, if_primary_term: _primary_term }
+}
+
+interface GetResponse extends StateFields {
+  found?: unknown
+  _source?: unknown
   error?: { type?: unknown; reason?: unknown }
 }
 
@@ -55,17 +68,16 @@ export async function readDocument(
 }
 
 /** The document of a get response. @throws Unavailable when the response is inconclusive */
-export function parseGetResponse(
-  index: string,
-  { found, _source, _seq_no, _primary_term, error }: GetResponse,
-): StoredDocument | null {
+export function parseGetResponse(index: string, response: GetResponse): StoredDocument | null {
+  const { found, _source, error } = response
   if (found === false) return null
-  if (found !== true || typeof _seq_no !== 'number' || typeof _primary_term !== 'number') {
+  const state = documentState(response)
+  if (found !== true || state === null) {
     throw new Unavailable(
       `OpenSearch could not read a document of ${index}: ${error?.reason ?? 'no reason'}`,
     )
   }
-  return { source: _source, state: { if_seq_no: _seq_no, if_primary_term: _primary_term } }
+  return { source: _source, state }
 }
 
 export interface MgetRequest {
@@ -139,9 +151,8 @@ function checkMgetComplete(
   )
 }
 
-/** A write on the condition of an undefined state would have no condition. */
 function isMgetDocument(response: unknown): response is MgetDocument {
-  const { _id, found, _seq_no, _primary_term } = Object(response) as Partial<MgetDocument>
-  const hasState = typeof _seq_no === 'number' && typeof _primary_term === 'number'
+  const { _id, found } = Object(response) as Partial<MgetDocument>
+  const hasState = documentState(Object(response)) !== null
   return typeof _id === 'string' && typeof found === 'boolean' && (!found || hasState)
 }

@@ -1,6 +1,6 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, write } from './client.ts'
-import type { DocumentAddress, DocumentState } from './documents.ts'
+import { type DocumentAddress, type DocumentState, documentState } from './documents.ts'
 import { CONFLICT, isRejectedWith } from './errors.ts'
 
 export interface ReplaceOptions {
@@ -32,13 +32,10 @@ export async function replaceDocument(
   }
 }
 
-/** The client omits an undefined condition, so that the next write would replace any state. */
 function stateOf({ index }: DocumentAddress, response: object): DocumentState {
-  const { _seq_no, _primary_term } = response as { _seq_no?: unknown; _primary_term?: unknown }
-  if (typeof _seq_no !== 'number' || typeof _primary_term !== 'number') {
-    throw new Unavailable(
-      `the response of OpenSearch to a write lacks the state of a document of ${index}`,
-    )
-  }
-  return { if_seq_no: _seq_no, if_primary_term: _primary_term }
+  const state = documentState(response)
+  if (state !== null) return state
+  throw new Unavailable(
+    `the response of OpenSearch to a write lacks the state of a document of ${index}`,
+  )
 }

@@ -1,7 +1,7 @@
 import { createRetryBudget } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { write } from '../client/client.ts'
-import type { DocumentState } from '../client/documents.ts'
+import { type DocumentState, documentState } from '../client/documents.ts'
 import { NOT_FOUND } from '../client/errors.ts'
 import { firstChunk } from '../write/bulk-request.ts'
 import {
@@ -79,14 +79,14 @@ export async function sendItems(
 
   /** `undefined` when the item can be sent again. */
   function stateOf(result: ItemResult): BulkItemState | undefined {
-    const { status, error, _seq_no, _primary_term } = result
+    const { status, error } = result
+    const state = documentState(result)
     const outcome = outcomeOf(result)
     if (outcome === 'overloaded') return undefined
     if (outcome === 'conflict') return 'conflict'
     if (status === NOT_FOUND && (error === undefined || error.type === DOCUMENT_MISSING))
       return 'missing'
-    if (outcome === 'accepted' && _seq_no !== undefined && _primary_term !== undefined)
-      return { if_seq_no: _seq_no, if_primary_term: _primary_term }
+    if (outcome === 'accepted' && state !== null) return state
     const description = `OpenSearch did not write a document of ${index}: ${describeResult(result)}`
     throw outcome === 'unmapped' || outcome === 'invalid'
       ? new Error(description)

@@ -1,6 +1,6 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, parseResponse, readRaw } from '../client/client.ts'
-import { type DocumentState, readDocuments } from '../client/documents.ts'
+import { type DocumentState, documentState, readDocuments } from '../client/documents.ts'
 import { completeRawHits, type SearchResponse } from '../client/search-response.ts'
 import { refreshIndices } from '../client/shards.ts'
 
@@ -19,12 +19,8 @@ export interface FoundDocument {
   state: DocumentState
 }
 
-interface Hit {
-  _id: string
-  _seq_no: number
-  _primary_term: number
-  _source?: unknown
-  sort?: readonly unknown[]
+interface FoundHit extends FoundDocument {
+  sort: unknown
 }
 
 export interface DocumentSearchResponse extends SearchResponse {
@@ -48,15 +44,16 @@ export async function searchRaw(
   return response
 }
 
-async function searchHits(target: IndexTarget, body: object): Promise<Hit[]> {
+async function searchHits(target: IndexTarget, body: object): Promise<FoundHit[]> {
   const hits = completeRawHits(await searchRaw(target, { seq_no_primary_term: true, ...body }))
-  if (hits.every(isHit)) return hits
-  throw new Unavailable(`the search response of OpenSearch for ${target.index} has invalid hits`)
+  return hits.map((hit) => toFoundHit(target, hit))
 }
 
-function isHit(hit: unknown): hit is Hit {
-  const { _id, _seq_no, _primary_term } = Object(hit) as Partial<Hit>
-  return typeof _id === 'string' && typeof _seq_no === 'number' && typeof _primary_term === 'number'
+function toFoundHit({ index }: IndexTarget, hit: unknown): FoundHit {
+  const { _id: id, _source: source, sort } = Object(hit)
+  const state = documentState(Object(hit))
+  if (typeof id === 'string' && state !== null) return { id, source, state, sort }
+  throw new Unavailable(`the search response of OpenSearch for ${index} has invalid hits`)
 }
 
 export interface PagedSearch {
@@ -72,7 +69,7 @@ export async function* searchPages(
   search: PagedSearch,
 ): AsyncGenerator<FoundDocument[]> {
   for await (const page of pagesOf(target, search, true)) {
-    yield page.map((hit) => ({ id: hit._id, source: hit._source, state: stateOf(hit) }))
+    yield page.map(({ id, source, state }) => ({ id, source, state }))
   }
 }
 
@@ -91,13 +88,13 @@ export async function* searchCurrent(
 ): AsyncGenerator<CurrentDocument[]> {
   const { client, index, deadlineMs } = target
   for await (const page of pagesOf(target, search, false)) {
-    const docs = page.map(({ _id }) => ({ _id }))
-    const found = await readDocuments(client, deadlineMs, { index, docs })
-    yield found.flatMap(({ _id: id, _source: source, ...document }, at) => {
-      const { _seq_no, _primary_term } = document
-      if (!document.found || _seq_no === undefined || _primary_term === undefined) return []
-      const isChanged = _seq_no !== page[at]?._seq_no
-      return [{ id, source, state: stateOf({ _seq_no, _primary_term }), isChanged }]
+    const docs = page.map(({ id }) => ({ _id: id }))
+    const current = await readDocuments(client, deadlineMs, { index, docs })
+    yield current.flatMap((document, at) => {
+      const state = documentState(document)
+      if (!document.found || state === null) return []
+      const isChanged = state.if_seq_no !== page[at]?.state.if_seq_no
+      return [{ id: document._id, source: document._source, state, isChanged }]
     })
   }
 }
@@ -106,10 +103,11 @@ async function* pagesOf(
   target: IndexTarget,
   { query, sort, pageSize }: PagedSearch,
   hasSource: boolean,
-): AsyncGenerator<Hit[]> {
+): AsyncGenerator<FoundHit[]> {
   const body = { size: pageSize, query, sort: [...sort, { _seq_no: 'asc' }], _source: hasSource }
-  for (let after: Hit['sort']; ; ) {
-    const hits = await searchHits(target, { ...body, ...(after && { search_after: after }) })
+  for (let after: unknown; ; ) {
+    const next = after === undefined ? {} : { search_after: after }
+    const hits = await searchHits(target, { ...body, ...next })
     if (hits.length > 0) yield hits
     if (hits.length < pageSize) return
     after = hits.at(-1)?.sort
@@ -120,14 +118,10 @@ async function* pagesOf(
 export async function newestSeqNo(target: IndexTarget, query: object): Promise<number | null> {
   const body = { size: 1, query, sort: [{ _seq_no: 'desc' }], _source: false }
   const [hit] = await searchHits(target, body)
-  return hit?._seq_no ?? null
+  return hit?.state.if_seq_no ?? null
 }
 
 /** Makes all earlier writes visible to searches. @throws Unavailable when a shard copy failed */
 export async function refreshIndex({ client, index, deadlineMs }: IndexTarget): Promise<void> {
   await refreshIndices(client, deadlineMs, [index])
-}
-
-function stateOf({ _seq_no, _primary_term }: Pick<Hit, '_seq_no' | '_primary_term'>) {
-  return { if_seq_no: _seq_no, if_primary_term: _primary_term }
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { backoffMs } from '../../../lib/backoff.ts'
 import { readAhead } from '../../../lib/read-ahead.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { readDocuments } from '../client/documents.ts'
+import { documentState, readDocuments } from '../client/documents.ts'
 import { scanRecordHits, type VersionRecordHit } from '../inspection/version-record-scan.ts'
 import {
   type DocumentOptions,
@@ -76,11 +76,9 @@ async function findBehind(
   const request = { index, docs, _source: ['version'], preference: '_primary' as const }
   const existing = await readDocuments(client, deadlineMs, request)
   return page.flatMap(({ _id, _source }, at) => {
-    const { found, _source: there, _seq_no, _primary_term } = existing[at] ?? { found: false }
-    if (found && Number(Object(there)['version']) >= _source.version) return []
-    const action = found
-      ? { index: { _id, if_seq_no: _seq_no, if_primary_term: _primary_term } }
-      : { create: { _id } }
+    const there = existing[at]
+    if (there?.found && Number(Object(there._source)['version']) >= _source.version) return []
+    const action = there?.found ? { index: { _id, ...documentState(there) } } : { create: { _id } }
     return [`${JSON.stringify(action)}\n${JSON.stringify(_source)}\n`]
   })
 }

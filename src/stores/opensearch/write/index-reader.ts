@@ -12,7 +12,7 @@ import type {
 import { lookupColumns } from '../../../orders/lookups.ts'
 import { checksumMatches } from '../checksum-header.ts'
 import type { OpenSearch } from '../client/client.ts'
-import { type MgetDocument, readDocuments } from '../client/documents.ts'
+import { documentState, type MgetDocument, readDocuments } from '../client/documents.ts'
 import { type ScannedHit, scanDocuments } from '../client/scan.ts'
 import { type EventRecordSource, eventRecordId } from '../event-record-document.ts'
 import type { IndexNames } from '../index-names.ts'
@@ -46,10 +46,8 @@ export function createIndexReader({
     docs: readonly BulkAddress[],
   ): Promise<ExistingDocument[]> {
     const documents = await readDocuments(client, deadlineMs, { index: names[target], docs })
-    for (const { _id, _seq_no, _primary_term } of documents) {
-      const hasState = _seq_no !== undefined && _primary_term !== undefined // A tombstone too.
-      const state = hasState ? { if_seq_no: _seq_no, if_primary_term: _primary_term } : null
-      states.recordState(target, _id, state)
+    for (const document of documents) {
+      states.recordState(target, document._id, documentState(document)) // A tombstone has one too.
     }
     return documents.filter(exists)
   }

@@ -2,6 +2,7 @@ import { Unavailable } from '../../../lib/unavailable.ts'
 import type { OpenSearch } from '../client/client.ts'
 import {
   type DocumentState,
+  documentState,
   type MgetDocument,
   readDocuments,
   readSourceBytes,
@@ -113,13 +114,12 @@ function divergenceOf(
   live: MgetDocument | undefined,
   target: MgetDocument | undefined,
 ): Divergence[] {
-  if (target?._seq_no === undefined) return []
+  const state = documentState(target ?? {})
+  if (target === undefined || state === null) return []
   const isConsistent = target.found
     ? writeTimestampOf(target) === writeTimestampOf(live)
     : !live?.found
   if (isConsistent) return []
-  const { _seq_no, _primary_term } = target
-  const state = { if_seq_no: _seq_no, if_primary_term: _primary_term } as DocumentState
   return [
     { address, state, writeTimestamp: target.found ? Number(writeTimestampOf(target)) : null },
   ]

@@ -1,5 +1,5 @@
 import type { OpenSearch } from '../client/client.ts'
-import { readDocuments } from '../client/documents.ts'
+import { documentState, readDocuments } from '../client/documents.ts'
 import { actionLines, type BulkItem, checkAccepted } from './bulk-item.ts'
 import { firstChunk } from './bulk-request.ts'
 import { type BulkItemResult, outcomeOf } from './bulk-response.ts'
@@ -73,10 +73,8 @@ export function createVersionRecordSender(options: VersionRecordSenderOptions) {
       const docs = pending.map(({ address }) => address)
       const request = { index, docs, _source: false as const, preference: '_primary' as const }
       for (const found of await readDocuments(client, deadlineMs, request)) {
-        const { _id, _seq_no, _primary_term } = found
-        if (_seq_no === undefined || _primary_term === undefined) continue
-        const state = { if_seq_no: _seq_no, if_primary_term: _primary_term }
-        states.recordState('versionRecords', _id, state)
+        const state = documentState(found)
+        if (state !== null) states.recordState('versionRecords', found._id, state)
       }
       const lines = pending.map((item) => actionLines(states, 'versionRecords', item, 0))
       const results = await sendLines(index, lines)

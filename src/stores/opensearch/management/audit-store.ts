@@ -1,8 +1,8 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { AuditEntry, AuditStore } from '../../../management/audit/audit-entry.ts'
+import { sendWrites } from '../client/bulk/send-writes.ts'
+import { type IndexTarget, refreshIndex, searchRaw } from '../client/document-search.ts'
 import { completeRawHits } from '../client/search-response.ts'
-import { sendItems } from '../documents/bulk.ts'
-import { type IndexTarget, refreshIndex, searchRaw } from '../documents/search.ts'
 import { storedObject } from './stored-object.ts'
 
 /** The document of an entry; its id is that of the entry. */
@@ -22,12 +22,12 @@ export function createOpenSearchAuditStore(target: IndexTarget): AuditStore {
     async insert(entry) {
       const { at, id, accountId, outcome } = entry
       const source: AuditSource = { at, id, account_id: accountId, outcome, entry }
-      const [state] = await sendItems(target, [{ action: { create: { _id: id } }, source }])
+      const [state] = await sendWrites(target, [{ action: { create: { _id: id } }, source }])
       // A repeated request after a lost response finds its own entry.
       if (state === 'missing') throw new Unavailable(`OpenSearch did not store the entry ${id}`)
     },
     async setOutcome(id, outcome) {
-      await sendItems(target, [{ action: { update: { _id: id } }, source: { doc: { outcome } } }])
+      await sendWrites(target, [{ action: { update: { _id: id } }, source: { doc: { outcome } } }])
     },
     async list({ accountId, limit, after }) {
       await refreshIndex(target)

@@ -3,9 +3,10 @@ import type {
   IdempotencyStore,
   IdempotentRequest,
 } from '../../../management/idempotency/idempotency-store.ts'
+import { sendWrites } from '../client/bulk/send-writes.ts'
+import { removeMatching } from '../client/bulk/write-matching.ts'
+import type { IndexTarget } from '../client/document-search.ts'
 import { readDocument } from '../client/documents.ts'
-import { removeMatching, sendItems } from '../documents/bulk.ts'
-import type { IndexTarget } from '../documents/search.ts'
 import { storedObject } from './stored-object.ts'
 
 const FIELDS = ['id', 'bodyDigest', 'createdAt', 'response'] as const
@@ -31,7 +32,7 @@ export function createOpenSearchIdempotencyStore(target: IndexTarget): Idempoten
       if (found !== null && found.request.createdAt >= sinceMs) return found.request
       const condition = found === null ? { create: { _id: request.id } } : undefined
       const action = condition ?? { index: { _id: request.id, ...found?.state } }
-      const [state] = await sendItems(target, [{ action, source: sourceOf(request) }])
+      const [state] = await sendWrites(target, [{ action, source: sourceOf(request) }])
       if (typeof state === 'object') return null
       const other = await read(request.id)
       if (other !== null) return other.request
@@ -41,10 +42,10 @@ export function createOpenSearchIdempotencyStore(target: IndexTarget): Idempoten
       const found = await read(id)
       if (found === null) return
       const source = sourceOf({ ...found.request, response })
-      await sendItems(target, [{ action: { index: { _id: id } }, source }])
+      await sendWrites(target, [{ action: { index: { _id: id } }, source }])
     },
     async forget(id) {
-      await sendItems(target, [{ action: { delete: { _id: id } } }])
+      await sendWrites(target, [{ action: { delete: { _id: id } } }])
     },
     async purge(beforeMs) {
       await removeMatching(target, { range: { created_at: { lt: beforeMs } } })

@@ -1,9 +1,9 @@
 import type { SandboxOrder, SandboxStore } from '../../../management/sandbox/sandbox-store.ts'
+import { sendWrites } from '../client/bulk/send-writes.ts'
+import { type IndexTarget, refreshIndex, searchRaw } from '../client/document-search.ts'
 import { readDocument } from '../client/documents.ts'
 import { replaceDocument } from '../client/replace-document.ts'
 import { completeRawHits } from '../client/search-response.ts'
-import { sendItems } from '../documents/bulk.ts'
-import { type IndexTarget, refreshIndex, searchRaw } from '../documents/search.ts'
 import { storedObject } from './stored-object.ts'
 
 /** The document of an order. */
@@ -37,7 +37,7 @@ export function createOpenSearchSandboxStore(target: IndexTarget): SandboxStore 
     async insert(order) {
       const id = documentId(order.accountId, order.orderId)
       // A repeated request after a lost response finds its own order.
-      await sendItems(target, [{ action: { create: { _id: id } }, source: sourceOf(order) }])
+      await sendWrites(target, [{ action: { create: { _id: id } }, source: sourceOf(order) }])
     },
     async find(accountId, orderId) {
       return (await read(accountId, orderId))?.order ?? null

@@ -3,9 +3,10 @@ import type {
   StoredLink,
   StoredSession,
 } from '../../../management/sessions/session-store.ts'
+import { sendWrites } from '../client/bulk/send-writes.ts'
+import { removeMatching } from '../client/bulk/write-matching.ts'
+import type { IndexTarget } from '../client/document-search.ts'
 import { readDocument } from '../client/documents.ts'
-import { removeMatching, sendItems } from '../documents/bulk.ts'
-import type { IndexTarget } from '../documents/search.ts'
 import { storedObject } from './stored-object.ts'
 
 const SESSION_FIELDS = ['digest', 'accountId', 'subject', 'capabilities', 'expiresAt'] as const
@@ -21,7 +22,7 @@ export function createOpenSearchSessionStore(target: IndexTarget): SessionStore 
 
   async function insert(id: string, session: StoredSession): Promise<void> {
     const source = { account_id: session.accountId, expires_at: session.expiresAt, session }
-    await sendItems(target, [{ action: { create: { _id: id } }, source }])
+    await sendWrites(target, [{ action: { create: { _id: id } }, source }])
   }
 
   async function read<T extends StoredSession>(id: string, fields: readonly (keyof T & string)[]) {
@@ -38,7 +39,9 @@ export function createOpenSearchSessionStore(target: IndexTarget): SessionStore 
       const found = await read<StoredLink>(id, LINK_FIELDS)
       if (found === null) return null
       // Conditional, so that of concurrent calls one removes it.
-      const [state] = await sendItems(target, [{ action: { delete: { _id: id, ...found.state } } }])
+      const [state] = await sendWrites(target, [
+        { action: { delete: { _id: id, ...found.state } } },
+      ])
       return typeof state === 'object' ? found.session : null
     },
     insert: (session) => insert(sessionId(session.digest), session),
@@ -47,7 +50,7 @@ export function createOpenSearchSessionStore(target: IndexTarget): SessionStore 
       return found?.session ?? null
     },
     async remove(digest) {
-      await sendItems(target, [{ action: { delete: { _id: sessionId(digest) } } }])
+      await sendWrites(target, [{ action: { delete: { _id: sessionId(digest) } } }])
     },
     async removeOf(accountId) {
       await removeMatching(target, { term: { account_id: accountId } })

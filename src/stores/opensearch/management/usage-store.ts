@@ -1,7 +1,13 @@
 import { sumUsage } from '../../../management/usage/sum-usage.ts'
 import type { UsageCounters, UsageStore } from '../../../management/usage/usage-store.ts'
-import { removeMatching, sendItems } from '../documents/bulk.ts'
-import { type IndexTarget, refreshIndex, searchPages, searchRaw } from '../documents/search.ts'
+import { sendWrites } from '../client/bulk/send-writes.ts'
+import { removeMatching } from '../client/bulk/write-matching.ts'
+import {
+  type IndexTarget,
+  refreshIndex,
+  searchPages,
+  searchRaw,
+} from '../client/document-search.ts'
 import { storedObject } from './stored-object.ts'
 
 /** The document of one key on one day in one run of a process. */
@@ -30,7 +36,7 @@ const MAX_KEYS = 10_000
 export function createOpenSearchUsageStore(target: IndexTarget): UsageStore {
   return {
     async save(counters) {
-      const items = counters.map((counted) => {
+      const writes = counters.map((counted) => {
         const { day, keyId, accountId, processId, lastUsedAt } = counted
         const source: UsageSource = {
           account_id: accountId,
@@ -41,7 +47,7 @@ export function createOpenSearchUsageStore(target: IndexTarget): UsageStore {
         }
         return { action: { index: { _id: `${day}:${keyId}:${processId}` } }, source }
       })
-      if (items.length > 0) await sendItems(target, items)
+      if (writes.length > 0) await sendWrites(target, writes)
     },
     async list({ accountId, fromDay, toDay }) {
       await refreshIndex(target)

@@ -1,9 +1,9 @@
 import { retryUntilDeadline } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
+import { firstChunk, sendBulk } from '../client/bulk/bulk-request.ts'
+import { type BulkItemResult, describeResult, outcomeOf } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { readDocuments } from '../client/documents.ts'
-import { firstChunk, sendBulk } from '../write/bulk-request.ts'
-import { type BulkItemResult, describeResult, outcomeOf } from '../write/bulk-response.ts'
 
 export interface DocumentOptions {
   client: OpenSearch

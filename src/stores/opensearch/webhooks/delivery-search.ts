@@ -9,7 +9,7 @@ import {
   refreshIndex,
   searchCurrent,
   searchRaw,
-} from '../documents/search.ts'
+} from '../client/document-search.ts'
 import type { ReportDamaged } from './damage-report.ts'
 import { parseDelivery, storedDelivery } from './delivery-document.ts'
 import { afterDelivery } from './delivery-position.ts'

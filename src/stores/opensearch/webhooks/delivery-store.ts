@@ -1,8 +1,9 @@
 import type { DeliveryStore } from '../../../webhooks/deliveries/delivery.ts'
+import { sendWrites } from '../client/bulk/send-writes.ts'
+import { removeMatching, writeMatching } from '../client/bulk/write-matching.ts'
+import { type FoundDocument, type IndexTarget, refreshIndex } from '../client/document-search.ts'
 import { readDocument } from '../client/documents.ts'
 import { damagedDocument } from '../client/errors.ts'
-import { removeMatching, sendItems, writeMatching } from '../documents/bulk.ts'
-import { type FoundDocument, type IndexTarget, refreshIndex } from '../documents/search.ts'
 import type { ReportDamaged } from './damage-report.ts'
 import { deliverySource, parseDelivery, revisionOf, storedDelivery } from './delivery-document.ts'
 import { createDeliverySearch, intactDelivery } from './delivery-search.ts'
@@ -45,11 +46,11 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
   return {
     ...createDeliverySearch({ ...options, visibility }),
     async create(deliveries) {
-      const items = deliveries.map((delivery) => ({
+      const writes = deliveries.map((delivery) => ({
         action: { create: { _id: delivery.id } },
         source: deliverySource(delivery),
       }))
-      const states = await visibility.write(true, () => sendItems(target, items))
+      const states = await visibility.write(true, () => sendWrites(target, writes))
       return deliveries.map((delivery, at) => {
         const state = states[at]
         return typeof state === 'object' ? storedDelivery(delivery, state) : null
@@ -66,14 +67,14 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
 
     async save(deliveries) {
       const revisions = deliveries.map(revisionOf)
-      const items = deliveries.map((delivery, at) => ({
+      const writes = deliveries.map((delivery, at) => ({
         action: { index: { _id: delivery.id, ...revisions[at]?.state } },
         source: deliverySource(delivery),
       }))
       const isNewlyPending = deliveries.some(
         ({ state }, at) => state === 'pending' && revisions[at]?.wasPending === false,
       )
-      const states = await visibility.write(isNewlyPending, () => sendItems(target, items))
+      const states = await visibility.write(isNewlyPending, () => sendWrites(target, writes))
       return deliveries.map((delivery, at) => {
         const state = states[at]
         return typeof state === 'object' ? storedDelivery(delivery, state) : null

@@ -5,7 +5,7 @@ import {
   type IndexTarget,
   refreshIndex,
   searchPages,
-} from '../documents/search.ts'
+} from '../client/document-search.ts'
 
 /** Documents that changed, and the token for the next call. */
 export interface DocumentChanges {

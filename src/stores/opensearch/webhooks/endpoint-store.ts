@@ -1,14 +1,14 @@
 import type { Endpoint, EndpointStore } from '../../../webhooks/endpoints/endpoint.ts'
-import { readDocument } from '../client/documents.ts'
-import { CONFLICT, damagedDocument, IndexMissing, RequestRejectedError } from '../client/errors.ts'
-import { replaceDocument } from '../client/replace-document.ts'
-import { removeMatching } from '../documents/bulk.ts'
+import { removeMatching } from '../client/bulk/write-matching.ts'
 import {
   type FoundDocument,
   type IndexTarget,
   searchPages,
   searchRaw,
-} from '../documents/search.ts'
+} from '../client/document-search.ts'
+import { readDocument } from '../client/documents.ts'
+import { CONFLICT, damagedDocument, IndexMissing, RequestRejectedError } from '../client/errors.ts'
+import { replaceDocument } from '../client/replace-document.ts'
 import type { ReportDamaged } from './damage-report.ts'
 import { readChanges } from './endpoint-changes.ts'
 import { endpointSource, parseEndpoint } from './endpoint-document.ts'

@@ -7,13 +7,14 @@ import {
   withoutStates,
 } from '../../../webhooks/events/event-record.ts'
 import type { EventFeed } from '../../../webhooks/webhook-stores.ts'
-import { removeMatching, sendItems, writeMatching } from '../documents/bulk.ts'
+import { sendWrites } from '../client/bulk/send-writes.ts'
+import { removeMatching, writeMatching } from '../client/bulk/write-matching.ts'
 import {
   type FoundDocument,
   type IndexTarget,
   searchCurrent,
   searchRaw,
-} from '../documents/search.ts'
+} from '../client/document-search.ts'
 import type { EventRecordSource } from '../event-record-document.ts'
 import type { ReportDamaged } from './damage-report.ts'
 
@@ -123,11 +124,11 @@ export function createOpenSearchEventFeed({
         async fanOut(deliveries) {
           const created = await createDeliveries(deliveries)
           await forgetErased(page) // Before the marks, so that it is repeated after a crash.
-          const items = page.map(({ id }) => ({
+          const writes = page.map(({ id }) => ({
             action: { update: { _id: id } },
             source: { doc: { fanned_out: true } },
           }))
-          const states = await sendItems(target, items)
+          const states = await sendWrites(target, writes)
           if (states.includes('conflict'))
             throw new Unavailable('another dispatcher marked the same event records')
           return created

@@ -1,6 +1,6 @@
 import { DocumentRejectedError } from '../../../indexing/writer/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { type BulkItemResult, describeResult, outcomeOf } from './bulk-response.ts'
+import { type BulkItemResult, describeResult, outcomeOf } from '../client/bulk/bulk-response.ts'
 import type { BulkAddress, BulkTarget, OptimisticConcurrency } from './optimistic-concurrency.ts'
 
 /** A document to write, or a tombstone. */

@@ -1,11 +1,11 @@
 import type { LastWrite } from '../../../indexing/writer/order-index.ts'
 import { createRetryBudget } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
+import { firstChunk, sendBulk } from '../client/bulk/bulk-request.ts'
+import type { BulkItemResult } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { concreteIndex, type IndexNames } from '../index-names.ts'
 import { actionLines, type BulkItem, checkAccepted } from './bulk-item.ts'
-import { firstChunk, sendBulk } from './bulk-request.ts'
-import type { BulkItemResult } from './bulk-response.ts'
 import type { Lease } from './lease.ts'
 import {
   type BulkTarget,

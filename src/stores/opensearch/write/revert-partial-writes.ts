@@ -1,4 +1,6 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
+import { sendBulk } from '../client/bulk/bulk-request.ts'
+import { describeResult, outcomeOf } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'
 import {
   type DocumentState,
@@ -17,8 +19,6 @@ import { readShardCount } from '../client/shards.ts'
 import { describeDamaged, REPAIR_HINT } from '../damaged-documents.ts'
 import { parseStoredDocument, serializeDocument } from '../order-document.ts'
 import { REMOVED_FIELD, renderTombstone } from '../tombstone.ts'
-import { sendBulk } from './bulk-request.ts'
-import { describeResult, outcomeOf } from './bulk-response.ts'
 
 export interface RevertOptions {
   client: OpenSearch

@@ -1,8 +1,8 @@
+import { firstChunk } from '../client/bulk/bulk-request.ts'
+import { type BulkItemResult, outcomeOf } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { documentState, readDocuments } from '../client/documents.ts'
 import { actionLines, type BulkItem, checkAccepted } from './bulk-item.ts'
-import { firstChunk } from './bulk-request.ts'
-import { type BulkItemResult, outcomeOf } from './bulk-response.ts'
 import {
   createOptimisticConcurrency,
   type OptimisticConcurrency,

@@ -1,4 +1,4 @@
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../../lib/unavailable.ts'
 import {
   assertPermitted,
   BAD_REQUEST,
@@ -6,7 +6,7 @@ import {
   INDEX_BLOCKED,
   INDEX_CLOSED,
   TOO_MANY_REQUESTS,
-} from '../client/errors.ts'
+} from '../errors.ts'
 
 /** The result of one item of a bulk. */
 export interface BulkItemResult {

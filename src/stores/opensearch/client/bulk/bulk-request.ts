@@ -1,4 +1,4 @@
-import { type OpenSearch, write } from '../client/client.ts'
+import { type OpenSearch, write } from '../client.ts'
 import { BULK_FILTER_PATH, type BulkItemResult, parseBulkResponse } from './bulk-response.ts'
 
 // Far below the 100 MB that a node accepts in one request. A larger item is sent alone.

@@ -1,8 +1,8 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { type OpenSearch, parseResponse, readRaw } from '../client/client.ts'
-import { type DocumentState, documentState, readDocuments } from '../client/documents.ts'
-import { completeRawHits, type SearchResponse } from '../client/search-response.ts'
-import { refreshIndices } from '../client/shards.ts'
+import { type OpenSearch, parseResponse, readRaw } from './client.ts'
+import { type DocumentState, documentState, readDocuments } from './documents.ts'
+import { completeRawHits, type SearchResponse } from './search-response.ts'
+import { refreshIndices } from './shards.ts'
 
 /** The index of one kind of document, by its alias. */
 export interface IndexTarget {

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { type BulkItem, sendItems } from '../../../../src/stores/opensearch/documents/bulk.ts'
+import {
+  type DocumentWrite,
+  sendWrites,
+} from '../../../../src/stores/opensearch/client/bulk/send-writes.ts'
 import {
   createScriptedNodes,
   GENEROUS_MS,
@@ -25,10 +28,10 @@ async function start(deadlineMs: number, ...behaviours: Behaviour[]) {
         .filter((line) => line.includes('_id'))
         .map((line) => JSON.parse(line).create._id),
     )
-  return { send: (items: readonly BulkItem[]) => sendItems(target, items), received, sentIds }
+  return { send: (items: readonly DocumentWrite[]) => sendWrites(target, items), received, sentIds }
 }
 
-const item = (_id: string, padding = ''): BulkItem => ({
+const item = (_id: string, padding = ''): DocumentWrite => ({
   action: { create: { _id } },
   source: { padding },
 })

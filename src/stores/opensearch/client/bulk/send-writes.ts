@@ -1,0 +1,94 @@
+import { createRetryBudget } from '../../../../lib/retry-until-deadline.ts'
+import { Unavailable } from '../../../../lib/unavailable.ts'
+import { write } from '../client.ts'
+import type { IndexTarget } from '../document-search.ts'
+import { type DocumentState, documentState } from '../documents.ts'
+import { NOT_FOUND } from '../errors.ts'
+import { firstChunk } from './bulk-request.ts'
+import {
+  type BulkItemResult,
+  describeResult,
+  outcomeOf,
+  parseBulkResponse,
+} from './bulk-response.ts'
+
+/** One write of a bulk: its action, and its document except for a deletion. */
+export interface DocumentWrite {
+  action: object
+  source?: object
+}
+
+/** The new state of a document, or why nothing was written. */
+export type WriteOutcome = DocumentState | 'conflict' | 'missing'
+
+type ItemResult = BulkItemResult & { _seq_no?: number; _primary_term?: number }
+
+const FILTER_PATH = ['status', 'error', '_seq_no', '_primary_term'].map(
+  (field) => `items.*.${field}`,
+)
+const DOCUMENT_MISSING = 'document_missing_exception'
+
+/**
+ * Sends the writes in few large requests. Those that met a full queue are sent again within the
+ * deadline of one request.
+ * @throws Unavailable when the outcome of a write is unknown; Error when OpenSearch rejects one
+ */
+export async function sendWrites(
+  { client, index, deadlineMs }: IndexTarget,
+  writes: readonly DocumentWrite[],
+): Promise<WriteOutcome[]> {
+  const outcomes = new Map<DocumentWrite, WriteOutcome>()
+  const budget = createRetryBudget({
+    deadlineMs,
+    backoff: { firstMs: 50 },
+    activity: 'OpenSearch rejected bulks for full queues',
+  })
+  for (let pending = writes; pending.length > 0; ) {
+    const lines = firstChunk(pending, linesOf)
+    const sent = pending.slice(0, lines.length)
+    const results = await sendChunk(lines)
+    const rejected = sent.filter((documentWrite, at) => {
+      const result = results[at]
+      const outcome = result && toOutcome(result)
+      if (outcome !== undefined) outcomes.set(documentWrite, outcome)
+      return outcome === undefined
+    })
+    pending = [...rejected, ...pending.slice(sent.length)]
+    if (rejected.length > 0) {
+      await budget.backOff(new Unavailable(`the write queue of OpenSearch is full for ${index}`))
+    }
+  }
+  return writes.map((documentWrite) => outcomes.get(documentWrite) ?? 'missing')
+
+  async function sendChunk(lines: readonly string[]): Promise<ItemResult[]> {
+    const request = {
+      index,
+      require_alias: true,
+      filter_path: FILTER_PATH,
+      body: lines.join('') as never,
+    }
+    const response = await write(deadlineMs, (options) => client.bulk(request, options))
+    return parseBulkResponse(response, lines.length)
+  }
+
+  /** `undefined` when the write can be sent again. */
+  function toOutcome(result: ItemResult): WriteOutcome | undefined {
+    const { status, error } = result
+    const state = documentState(result)
+    const outcome = outcomeOf(result)
+    if (outcome === 'overloaded') return undefined
+    if (outcome === 'conflict') return 'conflict'
+    if (status === NOT_FOUND && (error === undefined || error.type === DOCUMENT_MISSING))
+      return 'missing'
+    if (outcome === 'accepted' && state !== null) return state
+    const description = `OpenSearch did not write a document of ${index}: ${describeResult(result)}`
+    throw outcome === 'unmapped' || outcome === 'invalid'
+      ? new Error(description)
+      : new Unavailable(description)
+  }
+}
+
+function linesOf({ action, source }: DocumentWrite): string {
+  const line = `${JSON.stringify(action)}\n`
+  return source === undefined ? line : `${line}${JSON.stringify(source)}\n`
+}

@@ -1,0 +1,61 @@
+import {
+  type FoundDocument,
+  type IndexTarget,
+  newestSeqNo,
+  refreshIndex,
+  searchPages,
+} from '../document-search.ts'
+import { type DocumentWrite, sendWrites } from './send-writes.ts'
+
+/** Sources of these documents are in memory at a time. */
+const PAGE_SIZE = 1_000
+
+/**
+ * Writes what `writeOf` returns for each document that matches: a write that has the document's state
+ * as its condition, or `null` for none. Documents that change meanwhile are visited again; each is
+ * written once at most. Returns the number of written documents, which searches then see.
+ * @throws like {@link sendWrites}; a repetition continues the work
+ */
+export async function writeMatching(
+  target: IndexTarget,
+  query: object,
+  writeOf: (document: FoundDocument) => DocumentWrite | null,
+): Promise<number> {
+  const written = new Set<string>()
+  for (let isDone = false; !isDone; ) {
+    await refreshIndex(target)
+    isDone = await writePass()
+  }
+  return written.size
+
+  /** Visits what matched at its start. Whether it found nothing to write. */
+  async function writePass(): Promise<boolean> {
+    const newest = await newestSeqNo(target, query)
+    if (newest === null) return true
+    let isDone = true
+    const bounded = { bool: { filter: [query, { range: { _seq_no: { lte: newest } } }] } }
+    const search = { query: bounded, sort: [], pageSize: PAGE_SIZE }
+    for await (const page of searchPages(target, search)) {
+      const work = page.flatMap((document) => {
+        const write = written.has(document.id) ? null : writeOf(document)
+        return write === null ? [] : [{ id: document.id, write }]
+      })
+      if (work.length > 0) isDone = false
+      const outcomes = await sendWrites(
+        target,
+        work.map(({ write }) => write),
+      )
+      work.forEach(({ id }, at) => {
+        if (outcomes[at] !== 'conflict') written.add(id)
+      })
+    }
+    return isDone
+  }
+}
+
+/** Removes the documents that match. Those that change meanwhile stay if they no longer match. */
+export async function removeMatching(target: IndexTarget, query: object): Promise<void> {
+  await writeMatching(target, query, ({ id, state }) => ({
+    action: { delete: { _id: id, ...state } },
+  }))
+}

@@ -165,9 +165,10 @@ export class LeaseLostError extends Error {
 /** One attempt to change the locked orders: read them, then commit. */
 export interface Transaction extends IndexReader {
   /**
-   * Writes the documents, once these are confirmed the event records, then the version records. Every document carries
-   * the write timestamp of the bulk, greater than that of every earlier bulk. A `live` commit is
-   * recorded for {@link OrderIndex.hasLiveWrites} before it is sent.
+   * Writes the documents, then the event records, then the version records, each after the ones
+   * before are confirmed. Every document carries the write timestamp of the bulk, greater than that
+   * of every earlier bulk. A `live` commit is recorded for {@link OrderIndex.hasLiveWrites} before
+   * it is sent.
    *
    * Returns `false` when part of the bulk may be written, or the orders may have changed since they
    * were read: begin another transaction and decide on its reads.

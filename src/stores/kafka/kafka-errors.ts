@@ -26,8 +26,8 @@ const PERMANENT_CODES = [
 const GROUP_IN_USE = ['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'REBALANCE_IN_PROGRESS']
 
 /**
- * Kafka cannot run a request now. It has the names of the errors that brokers returned instead of
- * the error of the client as its cause, because that one may have records with personal data.
+ * Kafka cannot run a request now. Instead of a cause, it has the names of the errors that brokers
+ * returned: an error of the client may contain records with personal data.
  */
 class KafkaUnavailable extends Unavailable {
   readonly brokerErrors: readonly string[]

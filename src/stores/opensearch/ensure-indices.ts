@@ -16,13 +16,16 @@ import { indexLostError, readPresence } from './index-presence.ts'
 import { managementDefinitions } from './management/index-definitions.ts'
 import { webhookDefinitions } from './webhooks/index-definitions.ts'
 
-/** Creates missing indices and adds missing fields. */
+/**
+ * Creates missing indices and adds missing fields. The first three run once per process,
+ * unless they fail.
+ */
 export interface EnsureIndices {
-  /** The indices of keys and accounts, with their new fields. Runs once per process, unless it fails. */
+  /** The indices of keys and accounts. */
   keys(): Promise<void>
-  /** The indices of webhooks, with their new fields. Runs once per process, unless it fails. */
+  /** The indices of webhooks. */
   webhooks(): Promise<void>
-  /** The indices of the management API, with their new fields. Runs once per process, unless it fails. */
+  /** The indices of the management API. */
   management(): Promise<void>
   /**
    * The indices of orders, version records and the lease. Creates the orders index only if none of

@@ -15,9 +15,9 @@ export interface Hit {
 }
 
 /**
- * The hits of a complete response: no timeout, and an answer from exactly one shard: the
- * only one of an index, or the one to which an account is routed.
- * @throws Unavailable when a hit may be missing
+ * The hits of a response from exactly one shard: the only one of an index, or the one to which an
+ * account is routed.
+ * @throws Unavailable when a hit may be missing, as after a timeout
  */
 export function completeHits(response: SearchResponse): Hit[] {
   const hits = completeRawHits(response)

@@ -22,7 +22,8 @@ import {
 import { sortFields } from './search-body.ts'
 
 /**
- * How orders were decoded: `cut` from the bytes, `cut` with an older schema version, or by parsing.
+ * How orders were decoded. `cut`: from the bytes. `older_shape`: from the bytes, then upgraded from
+ * an older schema version. `unexpected`: by parsing a response in an unexpected form.
  */
 export type DecodePath = 'cut' | 'older_shape' | 'unexpected'
 

@@ -84,7 +84,10 @@ async function copyBatch(
   return sendCopies(options, options.alias, items)
 }
 
-/** The number of documents that `to` lacks or has in an older version, without those removed from `from`. */
+/**
+ * The number of documents that `to` lacks or has in an older version. Those that were removed from
+ * `from` are not counted.
+ */
 async function countMissing(
   options: CopyOptions,
   documents: readonly VersionedDocument[],

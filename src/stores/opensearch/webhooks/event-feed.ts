@@ -35,8 +35,8 @@ const OLDEST_FIRST = [{ recorded_at: 'asc' }, { order_id: 'asc' }, { first_seque
 const BY_ORDER = [{ order_id: 'asc' }, { first_sequence: 'asc' }]
 
 /**
- * Event records in a cluster. A record is open until its own field says that its deliveries exist,
- * so one that becomes searchable late is never skipped, as a position in the index could skip it.
+ * Event records in a cluster. A record is open until its own field says that its deliveries exist.
+ * A position in the index instead could skip a record that becomes searchable late.
  */
 export function createOpenSearchEventFeed({
   target,

@@ -25,8 +25,8 @@ export interface Committer {
    */
   fenceBeforeReads(): Promise<number>
   /**
-   * Sends the documents, once these are confirmed the event records, then the version records.
-   * Returns `false` when a fence was raised since the reads at `readAtFence`.
+   * Sends the documents, then the event records, then the version records, each after the ones
+   * before are confirmed. Returns `false` when a fence was raised since the reads at `readAtFence`.
    * @throws like {@link BulkSender}; the outcome is unknown then
    */
   commit(

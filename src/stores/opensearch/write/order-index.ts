@@ -46,10 +46,10 @@ const GIVE_UP_MS = 300_000
 
 /**
  * Becomes the sole writer of the index until it is closed. Every shard copy confirms the documents
- * of a bulk before the next bulk gets its write timestamp. A copy applies them in sequence and a
- * refresh shows a prefix of them, so write timestamps increase in the order in which changes become
- * visible. While one bulk is sent, the next is decided and the version records of the previous one
- * are written.
+ * of a bulk before the next bulk gets its write timestamp. A copy applies them in sequence, and a
+ * refresh shows a prefix of them. So changes become visible in the order of their write timestamps.
+ * While one bulk is sent, the next is decided and the version records of the previous one are
+ * written.
  * @throws Unavailable, TimestampsAheadError, ClockSkewError; Error when OpenSearch rejects a
  * request, or `signal` aborts the wait
  */

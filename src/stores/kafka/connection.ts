@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { Admin, Base, Producer } from '@platformatic/kafka'
 import { Unavailable } from '../../lib/unavailable.ts'
+import { withDeadline } from '../../lib/with-deadline.ts'
 import { type KafkaNames, toStoreError } from './kafka-errors.ts'
 
 export interface KafkaOptions {
@@ -62,19 +62,13 @@ export function connectKafka({ brokers, topic, group, sasl, tls }: KafkaOptions)
     admin,
     producer,
     async send(work, deadlineMs = DEADLINE_MS) {
-      const finished = new AbortController()
-      const timeout = pause(deadlineMs, undefined, { signal: finished.signal }).then(() => {
-        throw new Unavailable(`Kafka did not respond within ${deadlineMs} ms`)
-      })
+      const timedOut = () => new Unavailable(`Kafka did not respond within ${deadlineMs} ms`)
       try {
-        return await Promise.race([work(), timeout])
+        return await withDeadline(work, deadlineMs, timedOut)
       } catch (error) {
         // Leaders may have moved.
         for (const client of clients) client.clearMetadata()
         throw toStoreError(error, names)
-      } finally {
-        timeout.catch(() => {})
-        finished.abort()
       }
     },
     close() {

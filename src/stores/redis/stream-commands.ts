@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
 import { Unavailable } from '../../lib/unavailable.ts'
+import { withDeadline } from '../../lib/with-deadline.ts'
 import { redactCommand } from './client.ts'
 
 /** Sends commands to the Redis of the change stream, which may be unavailable. */
@@ -47,19 +47,16 @@ export function createStreamCommands({
   reason,
 }: StreamCommandsOptions): StreamCommands {
   async function send<T>(command: (redis: Redis | Cluster) => Promise<T>): Promise<T> {
-    const finished = new AbortController()
-    const timeout = pause(deadlineMs, undefined, { signal: finished.signal }).then(() => {
-      onTimeout()
-      throw new Unavailable(`Redis did not respond within ${deadlineMs} ms`)
-    })
     try {
-      return await Promise.race([command(redis), timeout])
+      return await withDeadline(() => command(redis), deadlineMs, timedOut)
     } catch (error) {
       throw toStoreError(error, redis.status === 'ready' ? undefined : reason())
-    } finally {
-      timeout.catch(() => {})
-      finished.abort()
     }
+  }
+
+  function timedOut(): Unavailable {
+    onTimeout()
+    return new Unavailable(`Redis did not respond within ${deadlineMs} ms`)
   }
 
   return { send }

@@ -1,0 +1,23 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+/**
+ * The result of `work` within `deadlineMs`. The work continues after a timeout, so its effect is
+ * unknown then.
+ * @throws the error of `onTimeout`, or that of the work
+ */
+export async function withDeadline<T>(
+  work: () => Promise<T>,
+  deadlineMs: number,
+  onTimeout: () => Error,
+): Promise<T> {
+  const finished = new AbortController()
+  const timeout = pause(deadlineMs, undefined, { signal: finished.signal }).then(() => {
+    throw onTimeout()
+  })
+  try {
+    return await Promise.race([work(), timeout])
+  } finally {
+    timeout.catch(() => {})
+    finished.abort()
+  }
+}

@@ -73,9 +73,9 @@ export interface Position {
   id: string
 }
 
-/** Whether `after` follows `before` in a sort; two orders never have the same position. */
-export function isAfter(before: Position, after: Position, sort: Sort): boolean {
-  return sort === 'created_at_desc' ? precedes(after, before) : precedes(before, after)
+/** Whether `position` follows `other` in a sort; two orders never have the same position. */
+export function isAfter(position: Position, other: Position, sort: Sort): boolean {
+  return sort === 'created_at_desc' ? precedes(position, other) : precedes(other, position)
 }
 
 function precedes(one: Position, other: Position): boolean {

@@ -135,6 +135,6 @@ function expectedOf(
   return orders
     .filter(({ instants: { paid } }) => paid >= gte && paid < lt)
     .map(({ id, instants }) => ({ id, key: keyOf(instants) }))
-    .sort((one, other) => (isAfter(one, other, sort) ? -1 : 1))
+    .sort((one, other) => (isAfter(one, other, sort) ? 1 : -1))
     .map(({ id }) => id)
 }

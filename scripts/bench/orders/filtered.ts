@@ -40,7 +40,7 @@ export function filteredListing(
     .filter(({ lookups }) => hasOne(lookups.customer_document, customerDocuments))
     .filter(({ paidAt }) => isWithin(paidAt, paid))
     .map((order) => ({ key: order[sort], id: order.id }))
-    .toSorted((one, other) => (isAfter(one, other, sort) ? -1 : 1))
+    .toSorted((one, other) => (isAfter(one, other, sort) ? 1 : -1))
   return {
     size: positions.length,
     at(row) {

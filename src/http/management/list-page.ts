@@ -4,11 +4,11 @@ import { InvalidParamError } from '../../orders/invalid-param-error.ts'
 import { DEFAULT_LIMIT, LIMIT_HELP, MAX_LIMIT } from '../../orders/list-params.ts'
 
 /** The query parameters of every list. */
-export const PageQuery = Type.Object({
+export const PageParams = Type.Object({
   limit: Type.Optional(Type.String()),
   cursor: Type.Optional(Type.String()),
 })
-type PageParams = Static<typeof PageQuery>
+export type PageParams = Static<typeof PageParams>
 
 /** A page that starts after a position. */
 export interface PageRequest {

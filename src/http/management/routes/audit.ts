@@ -2,7 +2,7 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import { auditEntryJson } from '../../../management/audit/audit-json.ts'
 import type { AuditLog } from '../../../management/audit/audit-log.ts'
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
-import { PageQuery, parsePage, renderPage } from '../list-page.ts'
+import { PageParams, parsePage, renderPage } from '../list-page.ts'
 import { authorize } from '../principal.ts'
 
 export interface AuditRoutesOptions {
@@ -12,7 +12,7 @@ export interface AuditRoutesOptions {
 
 const Querystring = Type.Object({
   account_id: Type.Optional(Type.String()),
-  ...PageQuery.properties,
+  ...PageParams.properties,
 })
 
 /** `GET /v1/audit`. */

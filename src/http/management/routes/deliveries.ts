@@ -10,7 +10,7 @@ import {
 } from '../../../webhooks/deliveries/delivery.ts'
 import { FAILED_STATES } from '../../../webhooks/management/delivery-operations.ts'
 import { NoFields } from '../body.ts'
-import { PageQuery, parsePage, renderPage } from '../list-page.ts'
+import { PageParams, parsePage, renderPage } from '../list-page.ts'
 import { actorOf, authorize } from '../principal.ts'
 import { deliveryObject } from '../webhook-objects.ts'
 
@@ -21,7 +21,7 @@ export interface DeliveriesRoutesOptions {
 
 const capability = 'webhooks'
 const OneOfAccount = Type.Object({ account: Type.String(), id: Type.String() })
-const Querystring = Type.Object({ state: Type.Optional(Type.String()), ...PageQuery.properties })
+const Querystring = Type.Object({ state: Type.Optional(Type.String()), ...PageParams.properties })
 
 /** The deliveries of an endpoint, and `/v1/accounts/{account}/deliveries`. */
 const deliveriesRoutes: FastifyPluginAsyncTypebox<DeliveriesRoutesOptions> = async (

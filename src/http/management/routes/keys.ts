@@ -5,7 +5,7 @@ import { type KeyManagement, MAX_NAME_LENGTH } from '../../../management/keys/ke
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
 import type { UsageStore } from '../../../management/usage/usage-store.ts'
 import { defineBody, NoFields } from '../body.ts'
-import { PageQuery, parsePage, renderWholeList } from '../list-page.ts'
+import { PageParams, parsePage, renderWholeList } from '../list-page.ts'
 import { actorOf, authorize } from '../principal.ts'
 
 export interface KeysRoutesOptions {
@@ -78,7 +78,7 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
     return reply.code(201).send(createdKeyJson(record, key))
   })
 
-  const schema = { params: Account, querystring: PageQuery }
+  const schema = { params: Account, querystring: PageParams }
   app.get('/keys', { schema }, async (request) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability, isChange: false })

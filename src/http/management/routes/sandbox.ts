@@ -8,7 +8,7 @@ import {
 import { sandboxScenarios, scenarioJson } from '../../../management/sandbox/sandbox-scenarios.ts'
 import { ApiError } from '../../api-error.ts'
 import { defineBody, NoFields } from '../body.ts'
-import { PageQuery, parsePage, renderPage } from '../list-page.ts'
+import { PageParams, parsePage, renderPage } from '../list-page.ts'
 import { actorOf, authorize, NOT_FOUND, principalOf } from '../principal.ts'
 
 export interface SandboxRoutesOptions {
@@ -42,7 +42,7 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
 
   const url = '/accounts/:account/sandbox-orders'
 
-  app.get(url, { schema: { params: Account, querystring: PageQuery } }, async (request) => {
+  app.get(url, { schema: { params: Account, querystring: PageParams } }, async (request) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability, isChange: false })
     const list = `sandbox-orders ${accountId}`

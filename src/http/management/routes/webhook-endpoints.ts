@@ -4,7 +4,7 @@ import type { AuditedWebhooks } from '../../../management/webhooks/audited-webho
 import { InvalidParamError } from '../../../orders/invalid-param-error.ts'
 import type { Endpoint } from '../../../webhooks/endpoints/endpoint.ts'
 import { ALL_EVENTS } from '../../../webhooks/management/endpoint-settings.ts'
-import { PageQuery, parsePage, renderWholeList } from '../list-page.ts'
+import { PageParams, parsePage, renderWholeList } from '../list-page.ts'
 import { actorOf, authorize, principalOf } from '../principal.ts'
 import { CreateEndpoint, UpdateEndpoint } from '../webhook-bodies.ts'
 import { createdEndpointObject, endpointObject } from '../webhook-objects.ts'
@@ -44,7 +44,7 @@ const webhookEndpointsRoutes: FastifyPluginAsyncTypebox<WebhookEndpointsRoutesOp
     return reply.code(201).send(createdEndpointObject(created))
   })
 
-  const schema = { params: Account, querystring: PageQuery }
+  const schema = { params: Account, querystring: PageParams }
   app.get(COLLECTION, { schema }, async (request) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability, isChange: false })

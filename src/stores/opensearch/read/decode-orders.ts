@@ -109,7 +109,7 @@ function parseRows(
     const before = hits[at - 1]
     checkIdentity(hit._source, accountId, position.id)
     const hasSortKey = Object(hit._source)[sortFields[sort]] === position.key
-    if (!hasSortKey || (before && !isAfter(positionOf(before), position, sort)))
+    if (!hasSortKey || (before && !isAfter(position, positionOf(before), sort)))
       throw unexpectedResponse()
     const json = toPublicJson(hit._source)
     return { ...position, json, tag: tagOf(json) }

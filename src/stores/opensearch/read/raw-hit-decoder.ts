@@ -60,7 +60,7 @@ export function decodeRawHits(
     const { id, schemaVersion, order: json, tag } = source
     const row = { key, id, schemaVersion, json, tag }
     const before = rows.at(-1)
-    const isAfterPrevious = before === undefined || isAfter(before, row, sort)
+    const isAfterPrevious = before === undefined || isAfter(row, before, sort)
     if (!isAfterPrevious || source[sort] !== key) reader.fail()
     rows.push(row)
   }

@@ -38,7 +38,7 @@ export function afterUnpaid(query: PageQuery, read: ReadRow): PageQuery {
   const { rows, key } = read(exceptionsStatement(sort, [accountId, gte, lt]))
   if (rows === MAX_EXCEPTIONS) return query
   const start = { key: startKey(sort, bound, key as number | null), id: '' }
-  return after && isAfter(start, after, sort) ? query : { ...query, after: start }
+  return after && isAfter(after, start, sort) ? query : { ...query, after: start }
 }
 
 /** No id precedes the empty one: a position with it is before all orders of its key, or after. */

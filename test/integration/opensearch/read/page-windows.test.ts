@@ -59,7 +59,7 @@ function positionsIn(sort: Sort): Position[] {
     sort === 'created_at_desc' ? createdKey : updatedKey
   return documents
     .map((document) => ({ key: keyOf(document), id: document.id }))
-    .sort((one, other) => (isAfter(one, other, sort) ? -1 : 1))
+    .sort((one, other) => (isAfter(one, other, sort) ? 1 : -1))
 }
 
 describe('pages whose search is limited to a window', () => {

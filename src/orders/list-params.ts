@@ -56,7 +56,11 @@ export function parseListParams(query: RawQuery): ListParams {
 
 function parseLimit(query: RawQuery): number {
   const text = single(query, 'limit')
-  if (text === undefined) return DEFAULT_LIMIT
+  return text === undefined ? DEFAULT_LIMIT : parseLimitText(text)
+}
+
+/** Parses a `limit`: 1 to 100, without leading zeros. @throws InvalidParamError */
+export function parseLimitText(text: string): number {
   const value = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0
   if (value < 1 || value > MAX_LIMIT) throw new InvalidParamError('limit', LIMIT_HELP)
   return value

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { ListCursorCodec, ListPosition } from '../../management/list-cursor.ts'
 import { InvalidParamError } from '../../orders/invalid-param-error.ts'
-import { DEFAULT_LIMIT, LIMIT_HELP, MAX_LIMIT } from '../../orders/list-params.ts'
+import { DEFAULT_LIMIT, parseLimitText } from '../../orders/list-params.ts'
 
 /** The query parameters of every list. */
 export const PageParams = Type.Object({
@@ -22,10 +22,7 @@ export function parsePage(
   list: string,
   cursors: ListCursorCodec,
 ): PageRequest {
-  const count = limit === undefined ? DEFAULT_LIMIT : Number(limit)
-  if (limit !== undefined && (!/^\d{1,3}$/.test(limit) || count < 1 || count > MAX_LIMIT)) {
-    throw new InvalidParamError('limit', LIMIT_HELP)
-  }
+  const count = limit === undefined ? DEFAULT_LIMIT : parseLimitText(limit)
   if (cursor === undefined) return { limit: count, after: null }
   const after = cursors.open(list, cursor)
   if (after !== null) return { limit: count, after }

@@ -77,7 +77,7 @@ describe('deliveries over HTTP', () => {
     })
   })
 
-  it.each(['?limit=0', '?limit=101', '?limit=x', '?limit=1&limit=2'])(
+  it.each(['?limit=0', '?limit=101', '?limit=x', '?limit=007', '?limit=1&limit=2'])(
     'refuse the limit of %s by name',
     async (query) => {
       const endpoint = await createEndpoint(test.api)

@@ -1,11 +1,10 @@
 import type { Clock } from '../lib/clock.ts'
+import { IDEMPOTENCY_KEY_TTL_MS } from './idempotency/idempotency.ts'
 import type { ManagementStores } from './management-stores.ts'
 import { dayBefore } from './usage/usage-day.ts'
 
 /** A year can be compared with the one before, and a month more. */
 const USAGE_DAYS = 400
-/** The life of an `Idempotency-Key`. */
-const IDEMPOTENT_REQUEST_MS = 86_400_000
 const INTERVAL_MS = 3_600_000
 
 export interface HousekeepingOptions {
@@ -24,7 +23,7 @@ type PurgedStores = Pick<ManagementStores, 'usage' | 'sessions' | 'idempotency'>
  */
 export async function purgeExpired(stores: PurgedStores, nowMs: number): Promise<void> {
   await stores.sessions.purge(nowMs)
-  await stores.idempotency.purge(nowMs - IDEMPOTENT_REQUEST_MS)
+  await stores.idempotency.purge(nowMs - IDEMPOTENCY_KEY_TTL_MS)
   await stores.usage.purge(dayBefore(nowMs, USAGE_DAYS))
 }
 

@@ -3,10 +3,9 @@ import type { Config } from '../../config/config.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { CLI_ACTOR } from '../../management/audit/audit-entry.ts'
 import type { AuditedWebhooks } from '../../management/webhooks/audited-webhooks.ts'
-import type { Delivery } from '../../webhooks/deliveries/delivery.ts'
+import { type Delivery, FAILED_STATES } from '../../webhooks/deliveries/delivery.ts'
 import {
   DEFAULT_LIST_LIMIT,
-  FAILED_STATES,
   MAX_LIST_LIMIT,
 } from '../../webhooks/management/delivery-operations.ts'
 import { deliveryJson } from '../../webhooks/management/webhook-json.ts'

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { payloadKinds } from '../../webhooks/endpoints/endpoint.ts'
 import { eventTypes } from '../../webhooks/events/event-types.ts'
+import { MAX_SECRET_OVERLAP_MS } from '../../webhooks/management/endpoint-operations.ts'
 import { ALL_EVENTS } from '../../webhooks/management/endpoint-settings.ts'
 import { defineBody } from './body.ts'
 
@@ -32,7 +33,7 @@ export const CreateEndpoint = defineBody(
 )
 export const UpdateEndpoint = defineBody(Type.Object({ url: Type.Optional(URL), ...settings }))
 
-const MAX_OVERLAP_S = 7 * 86_400
+const MAX_OVERLAP_S = MAX_SECRET_OVERLAP_MS / 1_000
 export const RollSecret = defineBody(
   Type.Object({
     overlap_seconds: Type.Optional(

@@ -16,7 +16,8 @@ export interface Idempotency extends Pick<IdempotencyStore, 'complete' | 'forget
   begin(request: Pick<IdempotentRequest, 'id' | 'bodyDigest'>): Promise<IdempotencyDecision>
 }
 
-const KEPT_MS = 24 * 3_600_000
+/** The life of an `Idempotency-Key`. */
+export const IDEMPOTENCY_KEY_TTL_MS = 24 * 3_600_000
 /**
  * A process that crashed leaves its request in progress. Requests end within seconds, and clients
  * retry for minutes: later, the next call with the key runs the request again.
@@ -29,7 +30,7 @@ export function createIdempotency(store: IdempotencyStore, clock: Clock): Idempo
     async begin({ id, bodyDigest }) {
       const nowMs = clock()
       const request = { id, bodyDigest, createdAt: nowMs, response: null }
-      let found = await store.begin(request, nowMs - KEPT_MS)
+      let found = await store.begin(request, nowMs - IDEMPOTENCY_KEY_TTL_MS)
       if (found !== null && isAbandoned(found, nowMs)) {
         // Replaces exactly the abandoned one: of concurrent calls, one starts.
         found = await store.begin(request, found.createdAt + 1)

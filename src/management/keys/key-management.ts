@@ -39,8 +39,9 @@ export interface KeyTarget {
 /** The management of keys, for commands and for the management API. Calls throw Unavailable. */
 export type KeyManagement = ReturnType<typeof createKeyManagement>
 
+const DAY_MS = 86_400_000
 /** Longer overlaps would leave a leaked key valid for long. */
-export const MAX_KEY_OVERLAP_MS = 30 * 86_400_000
+export const MAX_KEY_OVERLAP_MS = 30 * DAY_MS
 export const MAX_NAME_LENGTH = 100
 
 /** Creates the operations on keys. Each change is in the audit log. */
@@ -94,7 +95,8 @@ export function createKeyManagement({
       overlapMs: number,
     ): Promise<IssuedKey & { old: KeyRecord }> {
       if (!(overlapMs >= 0 && overlapMs <= MAX_KEY_OVERLAP_MS)) {
-        throw new ManagementError('invalid_overlap', 'both keys may be valid for 0 to 30 days')
+        const message = `both keys may be valid for 0 to ${MAX_KEY_OVERLAP_MS / DAY_MS} days`
+        throw new ManagementError('invalid_overlap', message)
       }
       const nowMs = clock()
       const old = await find(target)

@@ -24,6 +24,9 @@ export const deliveryStates = [
 ] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
+/** No attempt follows, and the receiver did not accept the event. */
+export const FAILED_STATES: readonly DeliveryState[] = ['failed', 'expired']
+
 export interface Attempt {
   /** Epoch milliseconds. */
   at: number

@@ -5,7 +5,7 @@ export const DEFAULT_RETRY_DELAYS_SECONDS: readonly number[] = [
 ]
 
 /** A longer `Retry-After` counts as one hour. */
-const MAX_RETRY_AFTER_MS = 3_600_000
+export const MAX_RETRY_AFTER_MS = 3_600_000
 const JITTER = 0.25
 
 /** When the attempts of a delivery are due. */

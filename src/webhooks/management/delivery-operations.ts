@@ -47,19 +47,17 @@ export interface AttemptWait {
   signal?: AbortSignal
 }
 
-/** What changes and reads deliveries. Calls throw WebhookError and Unavailable. */
-export type DeliveryOperations = ReturnType<typeof createDeliveryOperations>
-
 export const DEFAULT_LIST_LIMIT = 100
 export const MAX_LIST_LIMIT = 1_000
-/** No attempt follows, and the receiver did not accept the event. */
-export const FAILED_STATES: readonly DeliveryState[] = ['failed', 'expired']
 const DAY_MS = 86_400_000
 const POLL_MS = 100
 /** A dispatcher changes a delivery at most once while an attempt is in flight. */
 const MAX_SAVES = 5
 
-/** Creates the operations on deliveries, for commands and for the management API. */
+/**
+ * Creates the operations on deliveries, for commands and for the management API. Calls throw
+ * WebhookError and Unavailable.
+ */
 export function createDeliveryOperations({
   endpoints,
   deliveries,

@@ -60,11 +60,8 @@ export interface EnabledEndpoint {
   failedSince: number | null
 }
 
-/** What changes and reads endpoints. Calls throw WebhookError and Unavailable. */
-export type EndpointOperations = ReturnType<typeof createEndpointOperations>
-
 const DAY_MS = 86_400_000
-const MAX_OVERLAP_MS = 7 * DAY_MS
+export const MAX_SECRET_OVERLAP_MS = 7 * DAY_MS
 /** The state of an endpoint without failures. */
 const HEALTHY = {
   failingSince: null,
@@ -72,7 +69,10 @@ const HEALTHY = {
   noticesSent: 0,
 } as const satisfies Partial<Endpoint>
 
-/** Creates the operations on endpoints, for commands and for the management API. */
+/**
+ * Creates the operations on endpoints, for commands and for the management API. Calls throw
+ * WebhookError and Unavailable.
+ */
 export function createEndpointOperations({
   endpoints,
   deliveries,
@@ -104,7 +104,8 @@ export function createEndpointOperations({
   return {
     /**
      * Creates an enabled endpoint. Its deliveries start once every writer has read it.
-     * @throws WebhookError `too_many_endpoints`, or of a setting; the error of the store; when the outcome is unknown, with advice in the message
+     * @throws WebhookError `too_many_endpoints`, or of a setting
+     * @throws Unavailable with advice in the message when the endpoint may be stored
      */
     async createEndpoint({
       accountId,
@@ -207,8 +208,8 @@ export function createEndpointOperations({
      * @throws WebhookError `invalid_overlap`
      */
     async rollSecret(target: Target, overlapMs: number): Promise<RolledSecret> {
-      if (!(overlapMs >= 0 && overlapMs <= MAX_OVERLAP_MS)) {
-        const message = `the overlap is not valid: expected 0 to ${MAX_OVERLAP_MS / DAY_MS} days`
+      if (!(overlapMs >= 0 && overlapMs <= MAX_SECRET_OVERLAP_MS)) {
+        const message = `the overlap is not valid: expected 0 to ${MAX_SECRET_OVERLAP_MS / DAY_MS} days`
         throw new WebhookError('invalid_overlap', message)
       }
       const endsAt = clock() + overlapMs

@@ -7,8 +7,8 @@ import {
   type DeliveryPosition,
   type DeliveryState,
   deliveryStates,
+  FAILED_STATES,
 } from '../../../webhooks/deliveries/delivery.ts'
-import { FAILED_STATES } from '../../../webhooks/management/delivery-operations.ts'
 import { NoFields } from '../body.ts'
 import { PageParams, parsePage, renderPage } from '../list-page.ts'
 import { actorOf, authorize } from '../principal.ts'

@@ -1,7 +1,11 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { type KeyRecord, scopes } from '../../../auth/key-store.ts'
 import { createdKeyJson, keyJson, lastUseOfKeys } from '../../../management/keys/key-json.ts'
-import { type KeyManagement, MAX_NAME_LENGTH } from '../../../management/keys/key-management.ts'
+import {
+  type KeyManagement,
+  MAX_KEY_OVERLAP_MS,
+  MAX_NAME_LENGTH,
+} from '../../../management/keys/key-management.ts'
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
 import type { UsageStore } from '../../../management/usage/usage-store.ts'
 import { defineBody, NoFields } from '../body.ts'
@@ -15,11 +19,13 @@ export interface KeysRoutesOptions {
 }
 
 const capability = 'keys'
-const HOUR_S = 3_600
+const DAY_S = 86_400
 /** Without control characters. */
 const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 const SCOPES = { expected: 'uma lista vazia, ["orders:read"] ou ["orders:read_masked"]' }
-const MAX_SECONDS = 10 * 366 * 24 * HOUR_S
+const MAX_TTL_S = 10 * 366 * DAY_S
+const MAX_OVERLAP_S = MAX_KEY_OVERLAP_MS / 1_000
+const DEFAULT_OVERLAP_S = DAY_S
 
 export const CreateKey = defineBody(
   Type.Object({
@@ -39,8 +45,8 @@ export const CreateKey = defineBody(
     expires_in_seconds: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: MAX_SECONDS,
-        expected: `um número inteiro de segundos, de 1 a ${MAX_SECONDS}`,
+        maximum: MAX_TTL_S,
+        expected: `um número inteiro de segundos, de 1 a ${MAX_TTL_S}`,
       }),
     ),
   }),
@@ -50,8 +56,8 @@ export const RollKey = defineBody(
     overlap_seconds: Type.Optional(
       Type.Integer({
         minimum: 0,
-        maximum: 30 * 24 * HOUR_S,
-        expected: `um número inteiro de segundos, de 0 a ${30 * 24 * HOUR_S}`,
+        maximum: MAX_OVERLAP_S,
+        expected: `um número inteiro de segundos, de 0 a ${MAX_OVERLAP_S}`,
       }),
     ),
   }),
@@ -96,7 +102,7 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
   app.post('/keys/:id/roll', { schema: { params: AccountKey } }, async (request, reply) => {
     const { account: accountId, id } = request.params
     authorize(request, { accountId, capability, isChange: true })
-    const { overlap_seconds: seconds = 24 * HOUR_S } = RollKey.parse(request.body)
+    const { overlap_seconds: seconds = DEFAULT_OVERLAP_S } = RollKey.parse(request.body)
     const rolled = await keys.roll(actorOf(request), { id, accountId }, 1_000 * seconds)
     return reply.code(201).send(createdKeyJson(rolled.record, rolled.key))
   })

@@ -1,8 +1,9 @@
-import type {
-  Delivery,
-  DeliveryState,
-  Removal,
-  Replay,
+import {
+  type Delivery,
+  type DeliveryState,
+  FAILED_STATES,
+  type Removal,
+  type Replay,
 } from '../../../webhooks/deliveries/delivery.ts'
 
 /** A change of every delivery that matches. */
@@ -65,7 +66,7 @@ export const transitions = {
   replay: ({ endpointId, sinceMs, failedOnly, nowMs }: Replay): DeliveryTransition => ({
     query: allOf(
       term('endpoint_id', endpointId),
-      states('failed', 'expired', ...(failedOnly ? [] : (['delivered'] as const))),
+      states(...FAILED_STATES, ...(failedOnly ? [] : (['delivered'] as const))),
       { range: { recorded_at: { gte: sinceMs } } },
     ),
     apply: (delivery) => pendingAt(delivery, nowMs),

@@ -5,6 +5,7 @@ import {
   type DeliveryBacklog,
   type DeliveryStore,
   deliveryStates,
+  FAILED_STATES,
   type StoredDelivery,
 } from '../../../webhooks/deliveries/delivery.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
@@ -60,7 +61,6 @@ export function prepareDeliveryInsert(db: GuardedDatabase): InsertDeliveries {
 /** How many endpoints are visited before other work runs. */
 const ENDPOINTS_AT_ONCE = 100
 
-const FAILURES: readonly string[] = ['failed', 'expired']
 /** Before every delivery. Ids of rows need no look-up, since no event is that late. */
 const FIRST = { recordedAt: Number.MAX_SAFE_INTEGER, sequence: 0, id: '' }
 
@@ -159,7 +159,9 @@ export function createSqliteDeliveryStore(
       return row ? deliveryOf(row) : null
     },
     async list({ endpointId, states = deliveryStates, limit, after = FIRST }) {
-      const select = states.every((state) => FAILURES.includes(state)) ? selectFailures : selectList
+      const select = states.every((state) => FAILED_STATES.includes(state))
+        ? selectFailures
+        : selectList
       const { recordedAt, sequence, id } = after
       return readAll(() =>
         select?.all(endpointId, JSON.stringify(states), recordedAt, sequence, id, limit),

@@ -1,3 +1,5 @@
+import { MAX_RETRY_AFTER_MS } from '../../deliveries/retry-schedule.ts'
+
 /**
  * Opens after consecutive failures, and then lets single probes through. All instants are monotonic
  * milliseconds, because a clock that is set back would delay the next probe.
@@ -26,7 +28,6 @@ export interface BreakerFailure {
 const FAILURES_TO_OPEN = 5
 const FIRST_PROBE_MS = 10_000
 const LONGEST_PROBE_MS = 900_000
-const MAX_RETRY_AFTER_MS = 3_600_000
 
 /** Creates a breaker. `openedBefore`: it was open when the last dispatcher stopped; probes now. */
 export function createCircuitBreaker(openedBefore: boolean, nowMs: number): CircuitBreaker {

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { DeliveryState } from '../../../../src/webhooks/deliveries/delivery.ts'
+import { type DeliveryState, FAILED_STATES } from '../../../../src/webhooks/deliveries/delivery.ts'
 import { deliveryId } from '../../../../src/webhooks/deliveries/delivery-id.ts'
-import {
-  createDeliveryOperations,
-  FAILED_STATES,
-} from '../../../../src/webhooks/management/delivery-operations.ts'
+import { createDeliveryOperations } from '../../../../src/webhooks/management/delivery-operations.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { attempt } from '../../../support/webhooks/delivery.ts'
 import { DAY_MS, HOUR_MS, NOW, useManagement } from './management.ts'

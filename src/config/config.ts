@@ -1,6 +1,6 @@
 import type { Network } from '../lib/network.ts'
 import { parseTracing } from '../observability/tracing/settings.ts'
-import { DEFAULT_RETRY_DELAYS_SECONDS } from '../webhooks/deliveries/retry-schedule.ts'
+import { DEFAULT_RETRY_DELAYS_MS } from '../webhooks/deliveries/retry-schedule.ts'
 import { parseNetworks } from '../webhooks/sending/address-policy.ts'
 import { parseKafka } from './kafka.ts'
 import {
@@ -116,12 +116,13 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
       allow: networks(env['WEBHOOK_ALLOW'], problems),
       timeoutMs: number('WEBHOOK_TIMEOUT_MS', 100, 60_000, 15_000),
       /** The delay before each attempt of a delivery, the first included. */
-      retryDelaysMs: read(
-        'WEBHOOK_RETRY_SCHEDULE',
-        integers(0, MAX_RETRY_DELAY_S, MAX_ATTEMPTS),
-        `expected 1 to ${MAX_ATTEMPTS} delays in seconds separated by commas, one before each attempt, each an integer from 0 to ${MAX_RETRY_DELAY_S}`,
-        DEFAULT_RETRY_DELAYS_SECONDS,
-      ).map((seconds) => seconds * 1_000),
+      retryDelaysMs:
+        read(
+          'WEBHOOK_RETRY_SCHEDULE',
+          integers(0, MAX_RETRY_DELAY_S, MAX_ATTEMPTS),
+          `expected 1 to ${MAX_ATTEMPTS} delays in seconds separated by commas, one before each attempt, each an integer from 0 to ${MAX_RETRY_DELAY_S}`,
+          undefined,
+        )?.map((seconds) => seconds * 1_000) ?? DEFAULT_RETRY_DELAYS_MS,
       /** `undefined`: receivers are reached directly. */
       proxyUrl: read('WEBHOOK_PROXY_URL', proxyUrl, PROXY_HELP, undefined),
       /** Receives notices of failing endpoints; `undefined`: only the log and the metrics do. */

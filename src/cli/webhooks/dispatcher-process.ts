@@ -59,14 +59,14 @@ export async function runDispatcher(
     sender,
     sign,
     sendNotice: notices?.send ?? null,
-    schedule: createRetrySchedule(retryDelaysMs.map((delayMs) => delayMs / 1_000)),
+    schedule: createRetrySchedule(retryDelaysMs),
     ...clocks,
     events: observeDispatcher(createDispatcherLog(logger), metrics, tracing),
     settings: {
       ...defaultSettings,
       ...(config.opensearchUrls !== undefined && REMOTE_SETTINGS),
       stopMs: STOP_MS,
-      retentionDays: retentionMs / DAY_MS,
+      retentionMs,
     },
     version: packageVersion(),
   })
@@ -77,8 +77,6 @@ export async function runDispatcher(
     await notices?.close(NOTICES_MS)
   }
 }
-
-const DAY_MS = 86_400_000
 
 interface NoticeOptions {
   timeoutMs: number

@@ -1,8 +1,8 @@
 /** The default of `WEBHOOK_RETRY_SCHEDULE`: 16 attempts in 72 hours. */
-export const DEFAULT_RETRY_DELAYS_SECONDS: readonly number[] = [
-  0, 5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600, 28_800, 43_200, 43_200, 43_200, 43_200,
-  8_245,
-]
+export const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [
+  ...[0, 5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600, 28_800],
+  ...[43_200, 43_200, 43_200, 43_200, 8_245],
+].map((seconds) => seconds * 1_000)
 
 /** A longer `Retry-After` counts as one hour. */
 export const MAX_RETRY_AFTER_MS = 3_600_000
@@ -26,10 +26,9 @@ export interface RetrySchedule {
  * number in [0, 1): each later delay varies by up to 25 %, so that retries of an outage spread.
  */
 export function createRetrySchedule(
-  delaysSeconds: readonly number[] = DEFAULT_RETRY_DELAYS_SECONDS,
+  delaysMs: readonly number[] = DEFAULT_RETRY_DELAYS_MS,
   random: () => number = Math.random,
 ): RetrySchedule {
-  const delaysMs = delaysSeconds.map((seconds) => seconds * 1_000)
   return {
     firstDelayMs: delaysMs[0] ?? 0,
     totalMs: delaysMs.reduce((total, delay) => total + delay, 0),

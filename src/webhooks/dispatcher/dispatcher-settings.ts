@@ -22,7 +22,7 @@ export interface DispatcherSettings {
   /** An endpoint without a success for this long is disabled, but not before a whole schedule. */
   giveUpMs: number
   /** How long finished deliveries are kept. */
-  retentionDays: number
+  retentionMs: number
   limits: ProcessLimits
   /** Deliveries in memory that wait to be sent. Each lane may have a few beyond it. */
   maxBuffered: number
@@ -39,7 +39,7 @@ export const defaultSettings: DispatcherSettings = {
   reloadMs: 300_000,
   stopMs: 20_000,
   giveUpMs: 72 * 3_600_000,
-  retentionDays: 30,
+  retentionMs: 30 * 86_400_000,
   limits: { total: MAX_REQUESTS, restricted: 64 },
   maxBuffered: 4_096,
 }

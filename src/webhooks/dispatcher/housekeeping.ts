@@ -9,15 +9,15 @@ const DELETED_MS = 7 * DAY_MS
 export interface HousekeepingOptions {
   stores: Pick<WebhookStores, 'deliveries' | 'events' | 'endpoints'>
   /** How long finished deliveries and their events are kept. */
-  retentionDays: number
+  retentionMs: number
 }
 
 /** Expires what was held for 7 days, and removes what is too old. Throws Unavailable. */
 export async function keepHouse(
-  { stores: { deliveries, events, endpoints }, retentionDays }: HousekeepingOptions,
+  { stores: { deliveries, events, endpoints }, retentionMs }: HousekeepingOptions,
   nowMs: number,
 ): Promise<void> {
-  const keptSince = nowMs - retentionDays * DAY_MS
+  const keptSince = nowMs - retentionMs
   await deliveries.expireHeld(nowMs - HELD_MS)
   await deliveries.purgeExcerpts(nowMs - EXCERPT_MS)
   await deliveries.purge(keptSince)

@@ -110,8 +110,8 @@ export function createSession(
 
   const isHouseDue = every(settings.housekeepingMs)
   async function tidy(): Promise<void> {
-    const { retentionDays } = settings
-    if (isHouseDue()) await keepHouse({ stores, retentionDays }, clock())
+    const { retentionMs } = settings
+    if (isHouseDue()) await keepHouse({ stores, retentionMs }, clock())
   }
 
   function tick(): void {

@@ -5,7 +5,7 @@ import type { ViewKey } from '../../../src/orders/order-store.ts'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
 import {
   createRetrySchedule,
-  DEFAULT_RETRY_DELAYS_SECONDS,
+  DEFAULT_RETRY_DELAYS_MS,
 } from '../../../src/webhooks/deliveries/retry-schedule.ts'
 import {
   createDispatcher,
@@ -216,7 +216,7 @@ export async function openDispatching(
 const FAST = { ...defaultSettings, pollMs: 5, tickMs: 5, healthMs: 5, refreshMs: 20, stopMs: 5_000 }
 
 /** The second attempt comes after 20 s, which a test does not reach unless it advances the time. */
-const SCHEDULE = createRetrySchedule(DEFAULT_RETRY_DELAYS_SECONDS.with(1, 20), () => 0.5)
+const SCHEDULE = createRetrySchedule(DEFAULT_RETRY_DELAYS_MS.with(1, 20_000), () => 0.5)
 
 function eventsOf({ attempts, notices, log }: Dispatching): DispatcherOptions['events'] {
   return {

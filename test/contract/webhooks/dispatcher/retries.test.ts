@@ -65,7 +65,7 @@ describe.each(webhookStores)('retries on %s', (_name, open) => {
   it('an endpoint without a success during the whole schedule is disabled', async () => {
     const { id } = await dispatching.subscribe()
     dispatching.start({
-      schedule: createRetrySchedule([0, 10, 20], () => 0.5),
+      schedule: createRetrySchedule([0, 10_000, 20_000], () => 0.5),
       settings: { giveUpMs: 0 },
     })
     await dispatching.announce('ord_1')

@@ -4,7 +4,7 @@ import { isSuccess, recordAttempt } from '../../../../src/webhooks/deliveries/re
 import { createRetrySchedule } from '../../../../src/webhooks/deliveries/retry-schedule.ts'
 import { attempt, delivery } from '../../../support/webhooks/delivery.ts'
 
-const schedule = createRetrySchedule([0, 5, 30], () => 0.5)
+const schedule = createRetrySchedule([0, 5_000, 30_000], () => 0.5)
 const context = { schedule, nowMs: 20_010, retryAfterMs: null, isProbe: false }
 const accepted = attempt({ status: 204, error: null })
 

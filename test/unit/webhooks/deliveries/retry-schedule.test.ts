@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   createRetrySchedule,
-  DEFAULT_RETRY_DELAYS_SECONDS,
+  DEFAULT_RETRY_DELAYS_MS,
 } from '../../../../src/webhooks/deliveries/retry-schedule.ts'
 
 const HOUR_MS = 3_600_000
@@ -10,19 +10,19 @@ const middle = () => 0.5
 describe('the retry schedule', () => {
   it('the default makes 16 attempts in 72 hours', () => {
     const schedule = createRetrySchedule()
-    expect(DEFAULT_RETRY_DELAYS_SECONDS).toHaveLength(16)
+    expect(DEFAULT_RETRY_DELAYS_MS).toHaveLength(16)
     expect(schedule.totalMs).toBe(72 * HOUR_MS)
     expect(schedule.firstDelayMs).toBe(0)
   })
 
   it('the delay before each attempt is that of its position', () => {
     const { nextDelayMs } = createRetrySchedule(undefined, middle)
-    const delays = DEFAULT_RETRY_DELAYS_SECONDS.map((_delay, step) => nextDelayMs(step, null))
-    expect(delays).toEqual(DEFAULT_RETRY_DELAYS_SECONDS.map((seconds) => seconds * 1_000))
+    const delays = DEFAULT_RETRY_DELAYS_MS.map((_delay, step) => nextDelayMs(step, null))
+    expect(delays).toEqual(DEFAULT_RETRY_DELAYS_MS)
   })
 
   it('no delay is left after the last attempt', () => {
-    const { nextDelayMs } = createRetrySchedule([0, 5], middle)
+    const { nextDelayMs } = createRetrySchedule([0, 5_000], middle)
     expect(nextDelayMs(2, null)).toBeNull()
     expect(nextDelayMs(2, HOUR_MS)).toBeNull()
   })
@@ -32,11 +32,11 @@ describe('the retry schedule', () => {
     ['unchanged', 0.5, 10_000],
     ['almost a quarter more', 0.999_999, 12_500],
   ])('the jitter makes a delay at most a quarter shorter or longer: %s', (_name, random, ms) => {
-    expect(createRetrySchedule([0, 10], () => random).nextDelayMs(1, null)).toBe(ms)
+    expect(createRetrySchedule([0, 10_000], () => random).nextDelayMs(1, null)).toBe(ms)
   })
 
   it('the first delay has no jitter, which would reorder the events of an order', () => {
-    expect(createRetrySchedule([10], () => 0).firstDelayMs).toBe(10_000)
+    expect(createRetrySchedule([10_000], () => 0).firstDelayMs).toBe(10_000)
   })
 
   it.each([
@@ -45,6 +45,6 @@ describe('the retry schedule', () => {
     ['of an hour', HOUR_MS, HOUR_MS],
     ['of more than an hour, which counts as one', 5 * HOUR_MS, HOUR_MS],
   ])('Retry-After raises a delay: %s', (_name, retryAfterMs, ms) => {
-    expect(createRetrySchedule([0, 5], middle).nextDelayMs(1, retryAfterMs)).toBe(ms)
+    expect(createRetrySchedule([0, 5_000], middle).nextDelayMs(1, retryAfterMs)).toBe(ms)
   })
 })

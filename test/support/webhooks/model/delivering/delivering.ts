@@ -49,7 +49,7 @@ const LIMITS = [
   { total: 1_280, restricted: 64 },
   { total: 3, restricted: 1 },
 ]
-const SCHEDULES_S = [undefined, [0, 5, 30, 120, 600]]
+const SCHEDULES_MS = [undefined, [0, 5_000, 30_000, 120_000, 600_000]]
 /** Longer than a dispatcher waits before it reads the endpoints again. */
 const REFRESH_MS = 2_100
 
@@ -65,7 +65,7 @@ export function startDelivering(options: DeliveringOptions): Delivering {
     endpointOf: (url) => endpoints.byUrl(url)?.id ?? url,
     violations,
   })
-  const schedule = createRetrySchedule(random.pick(SCHEDULES_S), random.next)
+  const schedule = createRetrySchedule(random.pick(SCHEDULES_MS), random.next)
   let requests = 0
   let dispatchers = 0
   let isHealed = false

@@ -4,7 +4,7 @@ import { announce } from '../../webhooks/events/announce.ts'
 import {
   type EventRecord,
   lastSequence,
-  type OrderEvent,
+  type RecordedEvent,
 } from '../../webhooks/events/event-record.ts'
 import { type EventType, eventTypes } from '../../webhooks/events/event-types.ts'
 import { type OrderState, stateOf } from '../../webhooks/events/order-state.ts'
@@ -174,7 +174,7 @@ function numberEvents(
   lastSequence: number,
   accountIds: readonly string[],
   typesFor: (accountId: string) => EventType[],
-): OrderEvent[] {
+): RecordedEvent[] {
   const typesOf = new Map(accountIds.map((accountId) => [accountId, typesFor(accountId)]))
   return eventTypes
     .map((type) => ({

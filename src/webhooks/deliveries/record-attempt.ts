@@ -6,7 +6,7 @@ const MAX_ATTEMPTS_KEPT = 50
 
 const GONE = 410
 
-export interface AttemptContext {
+export interface RecordAttemptOptions {
   schedule: Pick<RetrySchedule, 'nextDelayMs'>
   /** Epoch milliseconds, after the attempt. */
   nowMs: number
@@ -29,7 +29,7 @@ export function isGone({ status }: Pick<Attempt, 'status'>): boolean {
 export function recordAttempt<T extends Delivery>(
   delivery: T,
   attempt: Attempt,
-  { schedule, nowMs, retryAfterMs, isProbe }: AttemptContext,
+  { schedule, nowMs, retryAfterMs, isProbe }: RecordAttemptOptions,
 ): T {
   const attempts = [...delivery.attempts, attempt].slice(-MAX_ATTEMPTS_KEPT)
   if (isSuccess(attempt)) return { ...delivery, attempts, state: 'delivered', nextAt: null }

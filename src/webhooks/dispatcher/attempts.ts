@@ -7,15 +7,10 @@ import { renderEventBody } from '../deliveries/event-body.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { TEST_EVENT } from '../events/event-types.ts'
 import type { Sender } from '../sending/sender.ts'
+import type { SignatureHeaders, Signer } from '../sending/signature.ts'
 
 /** Reads current views: never older than the latest event. Throws Unavailable. */
 export type OrderViews = Pick<OrderStore, 'getMany'>
-
-/** Signs a message to an endpoint; see `signature.ts`. @throws Error without the secret */
-export type SignMessage = (
-  endpoint: Pick<Endpoint, 'id' | 'secret' | 'previousSecret'>,
-  message: { id: string; sentAtMs: number; body: Uint8Array },
-) => Readonly<Record<string, string>>
 
 /** What became of a delivery that was taken from its lane. */
 export type AttemptResult =
@@ -28,7 +23,7 @@ export type AttemptResult =
 export interface AttemptOptions {
   orders: OrderViews
   sender: Pick<Sender, 'send'>
-  sign: SignMessage
+  sign: Signer
   /** Epoch milliseconds. */
   clock: Clock
   /** Checked right before each request. */
@@ -82,7 +77,7 @@ export function createSendDelivery(options: AttemptOptions): SendDelivery {
     const at = clock()
     const sent = { at, bodySha256: hash('sha256', body, 'hex'), bodyBytes: body.length }
     if (isDamaged) return failedUnsent(sent, DAMAGED)
-    let signature: Readonly<Record<string, string>>
+    let signature: SignatureHeaders
     try {
       signature = sign(endpoint, { id: event.id, sentAtMs: at, body })
     } catch {

@@ -1,19 +1,20 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { RetrySchedule } from '../deliveries/retry-schedule.ts'
 import type { Sender } from '../sending/sender.ts'
+import type { Signer } from '../sending/signature.ts'
 import type { DispatcherLease, WebhookStores } from '../webhook-stores.ts'
-import type { OrderViews, SignMessage } from './attempts.ts'
+import type { OrderViews } from './attempts.ts'
 import type { DispatcherEvents } from './dispatcher-events.ts'
 import type { DispatcherSettings } from './dispatcher-settings.ts'
 import type { SendNotice } from './health/operator-notices.ts'
-import { createOutageTracker } from './outage.ts'
+import { createOutageSources } from './outage-sources.ts'
 import { createSession, type SessionUsage } from './session.ts'
 
 export interface DispatcherOptions {
   stores: Pick<WebhookStores, 'endpoints' | 'deliveries' | 'events' | 'acquireLease'>
   orders: OrderViews
   sender: Pick<Sender, 'send'>
-  sign: SignMessage
+  sign: Signer
   /** `null` without an `OPERATOR_WEBHOOK_URL`. */
   sendNotice: SendNotice | null
   schedule: RetrySchedule
@@ -47,7 +48,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const onFatal = (error: unknown) => {
       fatal ??= { error }
     }
-    const source = createOutageTracker({ events, onFatal, signal })()
+    const source = createOutageSources({ events, onFatal, signal })()
     while (!signal.aborted) {
       const onDelay = (reason: string) => {
         source.succeed()

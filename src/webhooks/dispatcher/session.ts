@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { DispatcherLease } from '../webhook-stores.ts'
 import type { DispatcherOptions } from './dispatcher.ts'
-import { keepHouse } from './housekeeping.ts'
+import { purgeExpired } from './housekeeping.ts'
 import { createSessionParts } from './session-parts.ts'
 
 /** The work of a dispatcher, from the acquisition of its lease to the loss or release. */
@@ -108,10 +108,10 @@ export function createSession(
     if (isReloadDue()) await lifecycle.load()
   }
 
-  const isHouseDue = every(settings.housekeepingMs)
-  async function tidy(): Promise<void> {
+  const isPurgeDue = every(settings.housekeepingMs)
+  async function purge(): Promise<void> {
     const { retentionMs } = settings
-    if (isHouseDue()) await keepHouse({ stores, retentionMs }, clock())
+    if (isPurgeDue()) await purgeExpired({ stores, retentionMs }, clock())
   }
 
   function tick(): void {
@@ -145,7 +145,7 @@ export function createSession(
         repeat(settings.pollMs, readFeed),
         repeat(settings.healthMs, checkHealth),
         repeat(settings.healthMs, reload),
-        repeat(settings.healthMs, tidy),
+        repeat(settings.healthMs, purge),
       ])
       await aborted(ending)
       clearInterval(ticks)

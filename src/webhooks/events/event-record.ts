@@ -4,7 +4,7 @@ import type { EventType } from './event-types.ts'
 import { diffStates, type OrderState, type StateChange } from './order-state.ts'
 
 /** One event of an order, for the accounts that it concerns. */
-export interface OrderEvent {
+export interface RecordedEvent {
   /** Counts the events of an order, from 1. */
   sequence: number
   type: EventType
@@ -30,7 +30,7 @@ export interface EventRecord {
   /** Digests of their views, for accounts with an endpoint. */
   digests: Readonly<Record<string, string>>
   /** At least one, with consecutive sequences. */
-  events: readonly OrderEvent[]
+  events: readonly RecordedEvent[]
 }
 
 /** An event as one account receives it. */

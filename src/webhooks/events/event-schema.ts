@@ -54,7 +54,6 @@ export const OrderChange = resource(
     ]),
   } satisfies Record<keyof OrderState, TSchema>,
 )
-export type OrderChange = Static<typeof OrderChange>
 
 /** The fields of every event before `change`, in the order of the body. */
 const envelope = <T extends TProperties>(type: TSchema, rest: T) => ({

@@ -7,7 +7,7 @@ import { createGuardedConnector } from './guarded-connector.ts'
 import { createOriginPools, type OriginDispatcher } from './origin-pools.ts'
 import { MAX_REQUESTS } from './request-limit.ts'
 import type { ResolveHost } from './resolve-host.ts'
-import { type AttemptContext, SendAttempt } from './send-attempt.ts'
+import { SendAttempt, type SendContext } from './send-attempt.ts'
 import { ForbiddenTargetError } from './send-failure.ts'
 import type { OutgoingRequest, Sender } from './sender.ts'
 import { proxiedTargetProblem } from './target-url.ts'
@@ -50,7 +50,7 @@ export function createHttpSender(options: HttpSenderOptions): Sender {
   const { allow, timeoutMs, proxyUrl, clock, monotonic } = options
   const connectTimeoutMs = Math.min(options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS, timeoutMs)
   const limits = { connectTimeoutMs, timeoutMs, maxHeaderBytes: MAX_HEADER_BYTES }
-  const context: AttemptContext = { limits, clock, monotonic }
+  const context: SendContext = { limits, clock, monotonic }
   const pool: Pool.Options = {
     connections: MAX_REQUESTS, // Many endpoints may share the origin of one platform.
     keepAliveTimeout: IDLE_CONNECTION_MS,

@@ -15,7 +15,7 @@ const EXCERPT_BYTES = 512
 /** The status decides, so a body that takes longer only occupies a connection. */
 const MAX_BODY_MS = 1_000
 
-export interface AttemptContext {
+export interface SendContext {
   limits: FailureLimits
   /** Epoch milliseconds, for dates in `Retry-After`. */
   clock: Clock
@@ -28,7 +28,7 @@ export interface AttemptContext {
  * its limit of size or time, at an error, or at the deadline of the whole attempt.
  */
 export class SendAttempt implements Dispatcher.DispatchHandler {
-  readonly #context: AttemptContext
+  readonly #context: SendContext
   readonly #settle: (result: SendResult) => void
   readonly #startedAt: number
   #timer: NodeJS.Timeout
@@ -40,7 +40,7 @@ export class SendAttempt implements Dispatcher.DispatchHandler {
   #excerpt: Buffer[] = []
   #bodyBytes = 0
 
-  constructor(context: AttemptContext, settle: (result: SendResult) => void) {
+  constructor(context: SendContext, settle: (result: SendResult) => void) {
     this.#context = context
     this.#settle = settle
     this.#startedAt = context.monotonic()

@@ -33,7 +33,10 @@ export function signatureHeaders(
   }
 }
 
-/** @throws Error naming WEBHOOK_SECRETS when an entry that signs is not configured */
+/**
+ * Signs a message to an endpoint.
+ * @throws Error naming WEBHOOK_SECRETS when an entry that signs is not configured
+ */
 export type Signer = (
   endpoint: Pick<Endpoint, 'id' | 'secret' | 'previousSecret'>,
   message: SignedMessage,

@@ -6,8 +6,8 @@ import { publicAccount } from '../../../lib/sandbox.ts'
 import { isSuccess } from '../../deliveries/record-attempt.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import type { Sender } from '../../sending/sender.ts'
+import type { Signer } from '../../sending/signature.ts'
 import type { WebhookSecret } from '../../sending/signing-secret.ts'
-import type { SignMessage } from '../attempts.ts'
 import type { Notice } from '../dispatcher-events.ts'
 
 export interface OperatorNoticeOptions {
@@ -15,7 +15,7 @@ export interface OperatorNoticeOptions {
   url: string
   /** A sender that may connect to private networks. */
   sender: Pick<Sender, 'send'>
-  sign: SignMessage
+  sign: Signer
   /** Which secrets sign, by {@link operatorSigners}. */
   signers: OperatorSigners
   /** Epoch milliseconds. */

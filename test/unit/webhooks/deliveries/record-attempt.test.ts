@@ -5,7 +5,7 @@ import { createRetrySchedule } from '../../../../src/webhooks/deliveries/retry-s
 import { attempt, delivery } from '../../../support/webhooks/delivery.ts'
 
 const schedule = createRetrySchedule([0, 5_000, 30_000], () => 0.5)
-const context = { schedule, nowMs: 20_010, retryAfterMs: null, isProbe: false }
+const options = { schedule, nowMs: 20_010, retryAfterMs: null, isProbe: false }
 const accepted = attempt({ status: 204, error: null })
 
 describe('a delivery after an attempt', () => {
@@ -22,44 +22,44 @@ describe('a delivery after an attempt', () => {
   })
 
   it('a 2xx makes it delivered', () => {
-    expect(recordAttempt(delivery(), accepted, context)).toEqual(
+    expect(recordAttempt(delivery(), accepted, options)).toEqual(
       delivery({ state: 'delivered', nextAt: null, attempts: [accepted] }),
     )
   })
 
   it('a failure uses a step, and makes it due after the delay of that step', () => {
-    const failed = recordAttempt(delivery(), attempt(), context)
+    const failed = recordAttempt(delivery(), attempt(), options)
     expect(failed).toEqual(
       delivery({ attempts: [attempt()], step: 1, firstFailedAt: 20_000, nextAt: 25_010 }),
     )
-    const again = recordAttempt(failed, attempt({ at: 26_000 }), { ...context, nowMs: 27_000 })
+    const again = recordAttempt(failed, attempt({ at: 26_000 }), { ...options, nowMs: 27_000 })
     expect(again).toMatchObject({ step: 2, firstFailedAt: 20_000, nextAt: 57_000 })
   })
 
   it('Retry-After makes it due later', () => {
-    const failed = recordAttempt(delivery(), attempt(), { ...context, retryAfterMs: 60_000 })
+    const failed = recordAttempt(delivery(), attempt(), { ...options, retryAfterMs: 60_000 })
     expect(failed.nextAt).toBe(80_010)
   })
 
   it('the last failure makes it expired', () => {
-    const failed = recordAttempt(delivery({ step: 2 }), attempt(), context)
+    const failed = recordAttempt(delivery({ step: 2 }), attempt(), options)
     expect(failed).toMatchObject({ state: 'expired', nextAt: null, step: 3 })
   })
 
   it('a 410 makes it failed', () => {
-    const gone = recordAttempt(delivery(), attempt({ status: 410 }), context)
+    const gone = recordAttempt(delivery(), attempt({ status: 410 }), options)
     expect(gone).toMatchObject({ state: 'failed', nextAt: null, step: 0 })
   })
 
   it('a failed probe is recorded, uses no step and stays due', () => {
-    const failed = recordAttempt(delivery({ step: 2 }), attempt(), { ...context, isProbe: true })
+    const failed = recordAttempt(delivery({ step: 2 }), attempt(), { ...options, isProbe: true })
     expect(failed).toMatchObject({ state: 'pending', step: 2, nextAt: 10_000 })
     expect(failed.attempts).toHaveLength(1)
   })
 
   it('only the last 50 attempts are kept', () => {
     const attempts = Array.from({ length: 50 }, (_, at): Attempt => attempt({ at }))
-    const failed = recordAttempt(delivery({ attempts }), attempt({ at: 50 }), context)
+    const failed = recordAttempt(delivery({ attempts }), attempt({ at: 50 }), options)
     expect(failed.attempts.map(({ at }) => at)).toEqual([...attempts.keys()].map((at) => at + 1))
   })
 })

@@ -10,7 +10,7 @@ export interface CallSource {
   fail(error: unknown): Promise<void>
 }
 
-export interface OutageOptions {
+export interface OutageSourcesOptions {
   events: Pick<DispatcherEvents, 'onOutage' | 'onRecovered'>
   /** Called with an error other than Unavailable. */
   onFatal(error: unknown): void
@@ -22,7 +22,11 @@ export interface OutageOptions {
  * Creates sources whose failures are one outage: from the first failure of any until all succeed
  * again. So calls that work do not end the outage of others.
  */
-export function createOutageTracker({ events, onFatal, signal }: OutageOptions): () => CallSource {
+export function createOutageSources({
+  events,
+  onFatal,
+  signal,
+}: OutageSourcesOptions): () => CallSource {
   const failing = new Set<CallSource>()
 
   return () => {

@@ -2,7 +2,7 @@ import { setTimeout as pause, setImmediate as yieldToOthers } from 'node:timers/
 import type { Clock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { DispatcherLease } from '../webhook-stores.ts'
-import type { DispatcherOptions } from './dispatcher.ts'
+import type { DispatcherOptions } from './dispatcher-options.ts'
 import { purgeExpired } from './housekeeping.ts'
 import { createSessionParts } from './session-parts.ts'
 

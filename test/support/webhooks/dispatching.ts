@@ -7,12 +7,9 @@ import {
   createRetrySchedule,
   DEFAULT_RETRY_DELAYS_MS,
 } from '../../../src/webhooks/deliveries/retry-schedule.ts'
-import {
-  createDispatcher,
-  type Dispatcher,
-  type DispatcherOptions,
-} from '../../../src/webhooks/dispatcher/dispatcher.ts'
+import { createDispatcher, type Dispatcher } from '../../../src/webhooks/dispatcher/dispatcher.ts'
 import type { AttemptReport, Notice } from '../../../src/webhooks/dispatcher/dispatcher-events.ts'
+import type { DispatcherOptions } from '../../../src/webhooks/dispatcher/dispatcher-options.ts'
 import {
   type DispatcherSettings,
   defaultSettings,

@@ -1,10 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
-import {
-  createDispatcher,
-  type DispatcherOptions,
-} from '../../../../../src/webhooks/dispatcher/dispatcher.ts'
+import { createDispatcher } from '../../../../../src/webhooks/dispatcher/dispatcher.ts'
 import type { DispatcherEvents } from '../../../../../src/webhooks/dispatcher/dispatcher-events.ts'
+import type { DispatcherOptions } from '../../../../../src/webhooks/dispatcher/dispatcher-options.ts'
 import {
   type DispatcherSettings,
   defaultSettings,

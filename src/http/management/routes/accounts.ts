@@ -1,20 +1,19 @@
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { KeyManagement } from '../../../management/keys/key-management.ts'
 import { NoFields } from '../body.ts'
+import { AccountParams } from '../path-params.ts'
 import { actorOf, authorize } from '../principal.ts'
 
 export interface AccountsRoutesOptions {
   keys: Pick<KeyManagement, 'setAccountBlocked'>
 }
 
-const Account = Type.Object({ account: Type.String() })
-
 /** `PUT | DELETE /v1/accounts/{account}/block`. */
 const accountsRoutes: FastifyPluginAsyncTypebox<AccountsRoutesOptions> = async (app, { keys }) => {
   app.route({
     method: ['PUT', 'DELETE'],
     url: '/block',
-    schema: { params: Account },
+    schema: { params: AccountParams },
     async handler(request) {
       const { account: accountId } = request.params
       authorize(request, { accountId, isChange: true })

@@ -11,6 +11,7 @@ import {
 } from '../../../webhooks/deliveries/delivery.ts'
 import { NoFields } from '../body.ts'
 import { PageParams, parsePage, renderPage } from '../list-page.ts'
+import { AccountItemParams } from '../path-params.ts'
 import { actorOf, authorize } from '../principal.ts'
 import { deliveryObject } from '../webhook-objects.ts'
 
@@ -20,7 +21,6 @@ export interface DeliveriesRoutesOptions {
 }
 
 const capability = 'webhooks'
-const OneOfAccount = Type.Object({ account: Type.String(), id: Type.String() })
 const Querystring = Type.Object({ state: Type.Optional(Type.String()), ...PageParams.properties })
 
 /** The deliveries of an endpoint, and `/v1/accounts/{account}/deliveries`. */
@@ -28,7 +28,7 @@ const deliveriesRoutes: FastifyPluginAsyncTypebox<DeliveriesRoutesOptions> = asy
   app,
   { webhooks, cursors },
 ) => {
-  const list = { params: OneOfAccount, querystring: Querystring }
+  const list = { params: AccountItemParams, querystring: Querystring }
   app.get('/webhook-endpoints/:id/deliveries', { schema: list }, async (request) => {
     const { account: accountId, id } = request.params
     authorize(request, { accountId, capability, isChange: false })
@@ -49,13 +49,13 @@ const deliveriesRoutes: FastifyPluginAsyncTypebox<DeliveriesRoutesOptions> = asy
     )
   })
 
-  app.get('/deliveries/:id', { schema: { params: OneOfAccount } }, async (request) => {
+  app.get('/deliveries/:id', { schema: { params: AccountItemParams } }, async (request) => {
     const { account: accountId, id } = request.params
     authorize(request, { accountId, capability, isChange: false })
     return deliveryObject(await webhooks.showDelivery({ id, accountId }))
   })
 
-  app.post('/deliveries/:id/resend', { schema: { params: OneOfAccount } }, async (request) => {
+  app.post('/deliveries/:id/resend', { schema: { params: AccountItemParams } }, async (request) => {
     const { account: accountId, id } = request.params
     authorize(request, { accountId, capability, isChange: true })
     NoFields.parse(request.body)

@@ -10,6 +10,7 @@ import type { ListCursorCodec } from '../../../management/list-cursor.ts'
 import type { UsageStore } from '../../../management/usage/usage-store.ts'
 import { defineBody, NoFields } from '../body.ts'
 import { PageParams, parsePage, renderWholeList } from '../list-page.ts'
+import { AccountItemParams, AccountParams } from '../path-params.ts'
 import { actorOf, authorize } from '../principal.ts'
 
 export interface KeysRoutesOptions {
@@ -62,14 +63,12 @@ export const RollKey = defineBody(
     ),
   }),
 )
-const Account = Type.Object({ account: Type.String() })
-const AccountKey = Type.Object({ account: Type.String(), id: Type.String() })
 
 /** `/v1/accounts/{account}/keys`. */
 const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, options) => {
   const { keys, usage, cursors } = options
 
-  app.post('/keys', { schema: { params: Account } }, async (request, reply) => {
+  app.post('/keys', { schema: { params: AccountParams } }, async (request, reply) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability, isChange: true })
     const body = CreateKey.parse(request.body)
@@ -84,7 +83,7 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
     return reply.code(201).send(createdKeyJson(record, key))
   })
 
-  const schema = { params: Account, querystring: PageParams }
+  const schema = { params: AccountParams, querystring: PageParams }
   app.get('/keys', { schema }, async (request) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability, isChange: false })
@@ -99,7 +98,7 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
     return renderWholeList(records, { list, page, cursors }, toJson, positionOf)
   })
 
-  app.post('/keys/:id/roll', { schema: { params: AccountKey } }, async (request, reply) => {
+  app.post('/keys/:id/roll', { schema: { params: AccountItemParams } }, async (request, reply) => {
     const { account: accountId, id } = request.params
     authorize(request, { accountId, capability, isChange: true })
     const { overlap_seconds: seconds = DEFAULT_OVERLAP_S } = RollKey.parse(request.body)
@@ -107,7 +106,7 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
     return reply.code(201).send(createdKeyJson(rolled.record, rolled.key))
   })
 
-  app.post('/keys/:id/revoke', { schema: { params: AccountKey } }, async (request) => {
+  app.post('/keys/:id/revoke', { schema: { params: AccountItemParams } }, async (request) => {
     const { account: accountId, id } = request.params
     authorize(request, { accountId, capability, isChange: true })
     NoFields.parse(request.body)

@@ -9,6 +9,7 @@ import { sandboxScenarios, scenarioJson } from '../../../management/sandbox/sand
 import { ApiError } from '../../api-error.ts'
 import { defineBody, NoFields } from '../body.ts'
 import { PageParams, parsePage, renderPage } from '../list-page.ts'
+import { AccountItemParams, AccountParams } from '../path-params.ts'
 import { actorOf, authorize, NOT_FOUND, principalOf } from '../principal.ts'
 
 export interface SandboxRoutesOptions {
@@ -25,9 +26,7 @@ export const CreateSandboxOrder = defineBody(
     ),
   }),
 )
-
-const Account = Type.Object({ account: Type.String() })
-const Move = Type.Object({ account: Type.String(), id: Type.String(), move: Type.String() })
+const MoveParams = Type.Object({ ...AccountItemParams.properties, move: Type.String() })
 
 /** `/v1/sandbox-scenarios` and `/v1/accounts/{account}/sandbox-orders`. */
 const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (app, options) => {
@@ -42,7 +41,7 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
 
   const url = '/accounts/:account/sandbox-orders'
 
-  app.get(url, { schema: { params: Account, querystring: PageParams } }, async (request) => {
+  app.get(url, { schema: { params: AccountParams, querystring: PageParams } }, async (request) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability, isChange: false })
     const list = `sandbox-orders ${accountId}`
@@ -55,7 +54,7 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
     )
   })
 
-  app.post(url, { schema: { params: Account } }, async (request, reply) => {
+  app.post(url, { schema: { params: AccountParams } }, async (request, reply) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability, isChange: true })
     const { scenario } = CreateSandboxOrder.parse(request.body)
@@ -63,7 +62,7 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
     return reply.code(201).send(sandboxOrderJson(order))
   })
 
-  app.post(`${url}/:id/:move`, { schema: { params: Move } }, async (request) => {
+  app.post(`${url}/:id/:move`, { schema: { params: MoveParams } }, async (request) => {
     const { account: accountId, id: orderId, move } = request.params
     authorize(request, { accountId, capability, isChange: true })
     if (!isSandboxMove(move)) throw new ApiError('resource_missing', { message: NOT_FOUND })

@@ -5,6 +5,7 @@ import { DEFAULT_TTL_SECONDS, type Sessions } from '../../../management/sessions
 import { ApiError } from '../../api-error.ts'
 import { consoleLink } from '../../console/routes/page.ts'
 import { defineBody } from '../body.ts'
+import { AccountParams } from '../path-params.ts'
 import { actorOf, authorize } from '../principal.ts'
 
 export interface SessionsRoutesOptions {
@@ -37,14 +38,13 @@ export const CreateSession = defineBody(
     ),
   }),
 )
-const Account = Type.Object({ account: Type.String() })
 const NO_CONSOLE = 'Este serviço não tem um painel. Defina CONSOLE_PORT e inicie o serviço de novo.'
 
 /** `POST /v1/accounts/{account}/sessions`. */
 const sessionsRoutes: FastifyPluginAsyncTypebox<SessionsRoutesOptions> = async (app, options) => {
   const { sessions, consoleUrl } = options
 
-  app.post('/sessions', { schema: { params: Account } }, async (request, reply) => {
+  app.post('/sessions', { schema: { params: AccountParams } }, async (request, reply) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, isChange: true })
     if (consoleUrl === null) throw new ApiError('invalid_request', { message: NO_CONSOLE })

@@ -5,6 +5,7 @@ import { dayBefore, dayOf, isDay } from '../../../management/usage/usage-day.ts'
 import { usageJson } from '../../../management/usage/usage-json.ts'
 import type { UsageStore } from '../../../management/usage/usage-store.ts'
 import { InvalidParamError } from '../../../orders/invalid-param-error.ts'
+import { AccountParams } from '../path-params.ts'
 import { authorize } from '../principal.ts'
 
 export interface UsageRoutesOptions {
@@ -13,7 +14,6 @@ export interface UsageRoutesOptions {
   clock: Clock
 }
 
-const Account = Type.Object({ account: Type.String() })
 const Querystring = Type.Object({
   by: Type.Optional(Type.String()),
   from: Type.Optional(Type.String()),
@@ -27,7 +27,7 @@ const usageRoutes: FastifyPluginAsyncTypebox<UsageRoutesOptions> = async (
   app,
   { usage, clock },
 ) => {
-  const schema = { params: Account, querystring: Querystring }
+  const schema = { params: AccountParams, querystring: Querystring }
   app.get('/usage', { schema }, async (request) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability: 'usage', isChange: false })

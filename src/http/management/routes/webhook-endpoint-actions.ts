@@ -1,10 +1,11 @@
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { epochMs } from '../../../lib/instant.ts'
 import type { Actor } from '../../../management/audit/audit-entry.ts'
 import type { AuditedWebhooks } from '../../../management/webhooks/audited-webhooks.ts'
 import { rolledSecretJson } from '../../../webhooks/management/webhook-json.ts'
 import { NoFields } from '../body.ts'
+import { AccountItemParams } from '../path-params.ts'
 import { actorOf, authorize } from '../principal.ts'
 import { Replay, RollSecret } from '../webhook-bodies.ts'
 import { deliveryObject, endpointObject } from '../webhook-objects.ts'
@@ -24,13 +25,13 @@ const DEFAULT_OVERLAP_S = 24 * 3_600
 const webhookEndpointActionsRoutes: FastifyPluginAsyncTypebox<
   WebhookEndpointActionsRoutesOptions
 > = async (app, { webhooks }) => {
-  const params = Type.Object({ account: Type.String(), id: Type.String() })
+  const schema = { params: AccountItemParams }
 
   function action(
     name: string,
     run: (actor: Actor, target: Target, body: FastifyRequest['body']) => Promise<object>,
   ): void {
-    app.post(`/webhook-endpoints/:id/${name}`, { schema: { params } }, async (request) => {
+    app.post(`/webhook-endpoints/:id/${name}`, { schema }, async (request) => {
       const { account: accountId, id } = request.params
       authorize(request, { accountId, capability: 'webhooks', isChange: true })
       return run(actorOf(request), { id, accountId }, request.body)

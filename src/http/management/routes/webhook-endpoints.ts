@@ -1,10 +1,11 @@
-import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
 import type { AuditedWebhooks } from '../../../management/webhooks/audited-webhooks.ts'
 import { InvalidParamError } from '../../../orders/invalid-param-error.ts'
 import type { Endpoint } from '../../../webhooks/endpoints/endpoint.ts'
 import { ALL_EVENTS } from '../../../webhooks/management/endpoint-settings.ts'
 import { PageParams, parsePage, renderWholeList } from '../list-page.ts'
+import { AccountItemParams, AccountParams } from '../path-params.ts'
 import { actorOf, authorize, principalOf } from '../principal.ts'
 import { CreateEndpoint, UpdateEndpoint } from '../webhook-bodies.ts'
 import { createdEndpointObject, endpointObject } from '../webhook-objects.ts'
@@ -15,8 +16,6 @@ export interface WebhookEndpointsRoutesOptions {
 }
 
 const capability = 'webhooks'
-const Account = Type.Object({ account: Type.String() })
-const AccountEndpoint = Type.Object({ account: Type.String(), id: Type.String() })
 /**
  * Of an account, and of its sandbox. Every change of an order is sent to each endpoint, and the owner
  * of an account chooses the URLs in a session.
@@ -30,7 +29,7 @@ const webhookEndpointsRoutes: FastifyPluginAsyncTypebox<WebhookEndpointsRoutesOp
   app,
   { webhooks, cursors },
 ) => {
-  app.post(COLLECTION, { schema: { params: Account } }, async (request, reply) => {
+  app.post(COLLECTION, { schema: { params: AccountParams } }, async (request, reply) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability, isChange: true })
     const { url, events = [ALL_EVENTS], ...body } = CreateEndpoint.parse(request.body)
@@ -44,7 +43,7 @@ const webhookEndpointsRoutes: FastifyPluginAsyncTypebox<WebhookEndpointsRoutesOp
     return reply.code(201).send(createdEndpointObject(created))
   })
 
-  const schema = { params: Account, querystring: PageParams }
+  const schema = { params: AccountParams, querystring: PageParams }
   app.get(COLLECTION, { schema }, async (request) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability, isChange: false })
@@ -55,13 +54,13 @@ const webhookEndpointsRoutes: FastifyPluginAsyncTypebox<WebhookEndpointsRoutesOp
     return renderWholeList(endpoints, { list, page, cursors }, endpointObject, positionOf)
   })
 
-  app.get(ONE, { schema: { params: AccountEndpoint } }, async (request) => {
+  app.get(ONE, { schema: { params: AccountItemParams } }, async (request) => {
     const { account: accountId, id } = request.params
     authorize(request, { accountId, capability, isChange: false })
     return endpointObject(await webhooks.showEndpoint({ id, accountId }))
   })
 
-  app.patch(ONE, { schema: { params: AccountEndpoint } }, async (request) => {
+  app.patch(ONE, { schema: { params: AccountItemParams } }, async (request) => {
     const { account: accountId, id } = request.params
     authorize(request, { accountId, capability, isChange: true })
     const given = UpdateEndpoint.parse(request.body)
@@ -69,7 +68,7 @@ const webhookEndpointsRoutes: FastifyPluginAsyncTypebox<WebhookEndpointsRoutesOp
     return endpointObject(await webhooks.updateEndpoint(actorOf(request), { id, accountId }, given))
   })
 
-  app.delete(ONE, { schema: { params: AccountEndpoint } }, async (request) => {
+  app.delete(ONE, { schema: { params: AccountItemParams } }, async (request) => {
     const { account: accountId, id } = request.params
     authorize(request, { accountId, capability, isChange: true })
     return endpointObject(await webhooks.deleteEndpoint(actorOf(request), { id, accountId }))

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { KeyRecord, Scope } from '../auth/key-store.ts'
 import { type IssuedKey, inactiveReason } from '../auth/keys.ts'
-import { formatInstant } from '../lib/instant.ts'
+import { formatInstant, formatInstantOrNull } from '../lib/instant.ts'
 import { CLI_ACTOR } from '../management/audit/audit-entry.ts'
 import { lastUse, lastUseOfKeys } from '../management/keys/key-json.ts'
 import { account, duration, expiry, scopeList } from './arguments.ts'
@@ -127,12 +127,8 @@ function toPublicRecord(record: KeyRecord, now: number, usedAt: number | null) {
     scopes: record.scopes,
     state: inactiveReason(record, now) ?? 'active',
     created_at: formatInstant(record.createdAt),
-    expires_at: orNull(record.expiresAt),
-    revoked_at: orNull(record.revokedAt),
-    last_valid_at: orNull(lastUse(record, usedAt)),
+    expires_at: formatInstantOrNull(record.expiresAt),
+    revoked_at: formatInstantOrNull(record.revokedAt),
+    last_valid_at: formatInstantOrNull(lastUse(record, usedAt)),
   }
-}
-
-function orNull(at: number | null): string | null {
-  return at === null ? null : formatInstant(at)
 }

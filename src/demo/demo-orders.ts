@@ -1,5 +1,5 @@
 import type { SourceOrder } from '../indexing/projection/source-order.ts'
-import { formatInstant } from '../lib/instant.ts'
+import { formatInstant, formatInstantOrNull } from '../lib/instant.ts'
 import { type BaseOrder, drawBaseOrder } from './base-order.ts'
 import { changedInstant, DAY_MS, type OrderSlot } from './calendar.ts'
 import { pickProduct } from './catalog.ts'
@@ -96,8 +96,8 @@ function composeOrder(base: BaseOrder, id: string, place: OrderSlot): SourceOrde
     status: history.status,
     ...amountsOf(cart, history, dollarRate),
     created_at: formatInstant(createdAt),
-    paid_at: instantOrNull(history.paidAt),
-    canceled_at: instantOrNull(history.canceledAt),
+    paid_at: formatInstantOrNull(history.paidAt),
+    canceled_at: formatInstantOrNull(history.canceledAt),
     customer,
     shipping_address: drawAddress(random, product.kind, customer.name),
     payments: history.payments,
@@ -146,8 +146,4 @@ function asLegacyRecord(order: SourceOrder): SourceOrder {
     offer: null,
     payments: order.payments.map((payment) => ({ ...payment, installments: null })),
   }
-}
-
-function instantOrNull(epochMs: number | null): string | null {
-  return epochMs === null ? null : formatInstant(epochMs)
 }

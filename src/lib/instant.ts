@@ -109,8 +109,13 @@ export function formatInstant(epochMs: number): string {
   return new Date(epochMs).toISOString()
 }
 
+/** The same for an instant that may be absent. */
+export function formatInstantOrNull(epochMs: number | null): string | null {
+  return epochMs === null ? null : formatInstant(epochMs)
+}
+
 /** Epoch milliseconds of a validated instant; finer digits are dropped. */
-export function epochMs(validated: string): number {
+export function toEpochMs(validated: string): number {
   const instant = parseInstant(validated)
   if (typeof instant === 'string') throw new Error(`the instant was not validated: ${instant}`)
   return instant.floorMs
@@ -118,7 +123,7 @@ export function epochMs(validated: string): number {
 
 /** Compares two validated instants down to their finest digit: above 0 when `one` is later. */
 export function compareInstants(one: string, other: string): number {
-  const differenceMs = epochMs(one) - epochMs(other)
+  const differenceMs = toEpochMs(one) - toEpochMs(other)
   if (differenceMs !== 0) return differenceMs
   const [oneDigits, otherDigits] = [subMillisecondDigits(one), subMillisecondDigits(other)]
   return oneDigits === otherDigits ? 0 : oneDigits > otherDigits ? 1 : -1
@@ -135,7 +140,7 @@ const PUBLIC_FORMAT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /** A validated instant in the format of the API. */
 export function toPublicInstant(validated: string): string {
-  return PUBLIC_FORMAT.test(validated) ? validated : formatInstant(epochMs(validated))
+  return PUBLIC_FORMAT.test(validated) ? validated : formatInstant(toEpochMs(validated))
 }
 
 /** The same for an optional instant; absent becomes null. */

@@ -1,6 +1,6 @@
 import { projectOrder } from '../indexing/projection/order-views.ts'
 import type { SourceOrder } from '../indexing/projection/source-order.ts'
-import { epochMs, formatInstant } from '../lib/instant.ts'
+import { formatInstant, toEpochMs } from '../lib/instant.ts'
 import { maskOrder } from '../orders/mask-order.ts'
 import type { Order } from '../orders/order.ts'
 import { EXAMPLE_ACCOUNT } from './webhooks/base-order.ts'
@@ -10,7 +10,7 @@ import { coproducedOrder, declinedOrder, paidPixOrder } from './webhooks/example
 export function viewOf(source: SourceOrder): Order & { updated_at: string } {
   const view = projectOrder(source).views.find(({ accountId }) => accountId === EXAMPLE_ACCOUNT)
   if (view === undefined) throw new Error(`the example ${source.id} is not visible`)
-  return { ...view.order, updated_at: formatInstant(epochMs(source.changed_at ?? '')) }
+  return { ...view.order, updated_at: formatInstant(toEpochMs(source.changed_at ?? '')) }
 }
 
 /** Whole orders, as the service returns them: projected, so that their fields agree. */

@@ -6,7 +6,7 @@ import {
 } from '../../indexing/consistency-check/index-inspection.ts'
 import type { StreamBacklog } from '../../indexing/consistency-check/stream-inspection.ts'
 import { MAX_CLOCK_SKEW_MS } from '../../indexing/writer/clock-skew.ts'
-import { formatInstant } from '../../lib/instant.ts'
+import { formatInstantOrNull } from '../../lib/instant.ts'
 import { alignRows } from '../output.ts'
 
 /** The JSON output of `index status`. */
@@ -36,7 +36,7 @@ export function indexStatus(overview: IndexOverview, backlog: StreamBacklog | nu
     }),
     missing_filters: missingFilters,
     writer: writer && writerStatus(writer),
-    newest_visible_change: newestWrittenKey === null ? null : formatInstant(newestWrittenKey),
+    newest_visible_change: formatInstantOrNull(newestWrittenKey),
     lag_seconds: isLagKnown ? seconds(clockMs - newest) : null,
     stamps_ahead_seconds: seconds(aheadMs),
     stream: backlog && {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { KeyRecord } from '../../auth/key-store.ts'
-import { formatInstant } from '../../lib/instant.ts'
+import { formatInstantOrNull } from '../../lib/instant.ts'
 import type { Account } from '../../openapi/account-schema.ts'
 import { callerOf } from '../plugins/authenticate.ts'
 import { sendCacheable } from '../plugins/conditional.ts'
@@ -32,7 +32,7 @@ function accountOf({ accountId, isTest, keyId, name, scopes, expiresAt }: KeyRec
       id: keyId,
       name,
       scopes: [...scopes],
-      expires_at: expiresAt === null ? null : formatInstant(expiresAt),
+      expires_at: formatInstantOrNull(expiresAt),
     },
   }
 }

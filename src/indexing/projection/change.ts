@@ -1,5 +1,5 @@
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
-import { epochMs } from '../../lib/instant.ts'
+import { toEpochMs } from '../../lib/instant.ts'
 import { parseJson } from '../../lib/json.ts'
 import { isSandbox } from '../../lib/sandbox.ts'
 import { projectOrder, type View } from './order-views.ts'
@@ -108,8 +108,8 @@ function toChange(source: SourceOrder): Change | ValidationError {
     version: source.version,
     ownerAccountId: source.owner_account_id,
     deleted: false,
-    createdKey: epochMs(source.created_at),
-    changedAt: source.changed_at == null ? null : epochMs(source.changed_at),
+    createdKey: toEpochMs(source.created_at),
+    changedAt: source.changed_at == null ? null : toEpochMs(source.changed_at),
     lastPaymentId: lastPayment(source.payments).id,
     views,
     documentDropped,

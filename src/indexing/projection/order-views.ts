@@ -1,4 +1,4 @@
-import { epochMs, toPublicInstant, toPublicInstantOrNull } from '../../lib/instant.ts'
+import { toEpochMs, toPublicInstant, toPublicInstantOrNull } from '../../lib/instant.ts'
 import { parseCustomerDocument } from '../../orders/customer-document.ts'
 import type { Order } from '../../orders/order.ts'
 import { projectNavigator } from './navigator.ts'
@@ -31,7 +31,7 @@ export function projectOrder(source: SourceOrder): Projection {
     return { views: [], documentDropped }
   }
 
-  const createdKey = epochMs(source.created_at)
+  const createdKey = toEpochMs(source.created_at)
   const owner: Order = {
     object: 'order',
     id: source.id,

@@ -1,5 +1,5 @@
 import type { KeyRecord } from '../../auth/key-store.ts'
-import { formatInstant } from '../../lib/instant.ts'
+import { formatInstant, formatInstantOrNull } from '../../lib/instant.ts'
 import { sandboxOf } from '../../lib/sandbox.ts'
 import type { UsageStore } from '../usage/usage-store.ts'
 
@@ -33,9 +33,9 @@ export function keyJson(record: KeyRecord, countedAt: number | null = null) {
     scopes: record.scopes,
     last_four: record.lastFour,
     created_at: formatInstant(record.createdAt),
-    expires_at: instantOrNull(record.expiresAt),
-    revoked_at: instantOrNull(record.revokedAt),
-    last_used_at: instantOrNull(lastUse(record, countedAt)),
+    expires_at: formatInstantOrNull(record.expiresAt),
+    revoked_at: formatInstantOrNull(record.revokedAt),
+    last_used_at: formatInstantOrNull(lastUse(record, countedAt)),
   } as const
 }
 
@@ -43,5 +43,3 @@ export function keyJson(record: KeyRecord, countedAt: number | null = null) {
 export function createdKeyJson(record: KeyRecord, key: string) {
   return { ...keyJson(record), key } as const
 }
-
-const instantOrNull = (at: number | null) => (at === null ? null : formatInstant(at))

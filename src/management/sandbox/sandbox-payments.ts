@@ -1,7 +1,7 @@
 import { feeOf } from '../../demo/payments/charge.ts'
 import { lastPayment } from '../../indexing/projection/payment.ts'
 import type { SourceOrder, SourcePayment } from '../../indexing/projection/source-order.ts'
-import { epochMs } from '../../lib/instant.ts'
+import { toEpochMs } from '../../lib/instant.ts'
 
 type Payments = SourceOrder['payments']
 type Paid = Pick<SourceOrder, 'payments'>
@@ -14,7 +14,7 @@ export function lastInstant({ payments }: Paid): number {
     created_at,
     refunded_at ?? [],
   ])
-  return Math.max(...instants.flat().map(epochMs))
+  return Math.max(...instants.flat().map(toEpochMs))
 }
 
 /** Ends the pending payment. */

@@ -1,5 +1,5 @@
 import type { SourceOrder } from '../../indexing/projection/source-order.ts'
-import { epochMs } from '../../lib/instant.ts'
+import { toEpochMs } from '../../lib/instant.ts'
 import type { Order } from '../../orders/order.ts'
 import { renderEventBody } from '../../webhooks/deliveries/event-body.ts'
 import { announce } from '../../webhooks/events/announce.ts'
@@ -67,7 +67,7 @@ function eventsOf(versions: readonly SourceOrder[], removedAt: string): ExampleE
     const accountIds = after === null ? [] : [EXAMPLE_ACCOUNT]
     const state = { before, after, accountIds, digests: {} }
     before = after
-    return { orderId, version, recordedAt: epochMs(at), events, ...state }
+    return { orderId, version, recordedAt: toEpochMs(at), events, ...state }
   }
 
   const changes = versions.flatMap((source) => {

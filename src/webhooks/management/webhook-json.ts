@@ -1,4 +1,4 @@
-import { formatInstant } from '../../lib/instant.ts'
+import { formatInstant, formatInstantOrNull } from '../../lib/instant.ts'
 import { isSandbox, liveAccountOf } from '../../lib/sandbox.ts'
 import type { Delivery } from '../deliveries/delivery.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
@@ -13,7 +13,7 @@ export function endpointJson(endpoint: Endpoint) {
   return {
     ...settingsJson(endpoint),
     starts_at: formatInstant(endpoint.startsAt),
-    failing_since: instantOrNull(endpoint.failingSince),
+    failing_since: formatInstantOrNull(endpoint.failingSince),
     disabled_reason: endpoint.disabledReason,
   }
 }
@@ -48,7 +48,7 @@ export function deliveryJson({ id, event, state, nextAt, attempts }: Delivery) {
     order_id: event.orderId,
     sequence: event.sequence,
     state,
-    next_at: instantOrNull(nextAt),
+    next_at: formatInstantOrNull(nextAt),
     attempts: attempts.map(({ at, status, error, durationMs }) => ({
       at: formatInstant(at),
       status,
@@ -68,5 +68,3 @@ export function statusJson({ dispatcher, backlog, endpoints, readAt }: WebhookSt
     endpoints,
   }
 }
-
-const instantOrNull = (at: number | null) => (at === null ? null : formatInstant(at))

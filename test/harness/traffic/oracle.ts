@@ -1,6 +1,6 @@
 import { isValidationError, parseChange } from '../../../src/indexing/projection/change.ts'
 import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
-import { formatInstant } from '../../../src/lib/instant.ts'
+import { formatInstantOrNull } from '../../../src/lib/instant.ts'
 import type { Order } from '../../../src/orders/order.ts'
 import type { Sort } from '../../../src/orders/order-store.ts'
 
@@ -45,7 +45,7 @@ function viewsOf(source: SourceOrder): { accountId: string; order: Order }[] {
   const change = parseChange(JSON.stringify(source))
   if (isValidationError(change)) throw new Error(`${source.id} is rejected: ${change.path}`)
   const { changedAt } = change
-  const updated_at = changedAt === null ? null : formatInstant(changedAt)
+  const updated_at = formatInstantOrNull(changedAt)
   return change.views.map(({ accountId, order }) => ({
     accountId,
     order: JSON.parse(JSON.stringify({ ...order, updated_at })), // As parsed from a response.

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { epochMs } from '../../../lib/instant.ts'
+import { toEpochMs } from '../../../lib/instant.ts'
 import type { Actor } from '../../../management/audit/audit-entry.ts'
 import type { AuditedWebhooks } from '../../../management/webhooks/audited-webhooks.ts'
 import { rolledSecretJson } from '../../../webhooks/management/webhook-json.ts'
@@ -56,7 +56,7 @@ const webhookEndpointActionsRoutes: FastifyPluginAsyncTypebox<
   })
   action('replay', async (actor, target, body) => {
     const { since, failed: failedOnly = false } = Replay.parse(body)
-    const options = { sinceMs: epochMs(since), failedOnly }
+    const options = { sinceMs: toEpochMs(since), failedOnly }
     return { replayed: await webhooks.replay(actor, target, options) }
   })
 }

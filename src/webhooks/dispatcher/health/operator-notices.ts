@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.ts'
-import { formatInstant } from '../../../lib/instant.ts'
+import { formatInstant, formatInstantOrNull } from '../../../lib/instant.ts'
 import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
 import { publicAccount } from '../../../lib/sandbox.ts'
 import { isSuccess } from '../../deliveries/record-attempt.ts'
@@ -95,7 +95,7 @@ function renderNotice(id: string, notice: Notice, nowMs: number): Buffer {
       timestamp: formatInstant(nowMs),
       endpoint_id: endpointId,
       ...publicAccount(accountId),
-      failing_since: failingSince === null ? null : formatInstant(failingSince),
+      failing_since: formatInstantOrNull(failingSince),
       disabled_reason: disabledReason,
     }),
   )

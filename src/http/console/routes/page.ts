@@ -4,11 +4,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../api-error.ts'
 import { NOT_FOUND } from '../../management/principal.ts'
 import { createStaticFile, type StaticFile, sendStaticFile } from '../../static-file.ts'
-
-const PAGE = '/painel'
-
-/** The link that starts a session. The fragment is sent to no server and written to no log. */
-export const consoleLink = (origin: string, token: string): string => `${origin}${PAGE}#${token}`
+import { CONSOLE_PATH } from '../console-link.ts'
 
 // The same relative path from `src/http/console/routes` and `dist/http/console/routes`.
 const folder = new URL('../../../../src/console/', import.meta.url)
@@ -30,8 +26,8 @@ const pageRoutes: FastifyPluginAsync = async (app) => {
     return sendStaticFile(request, reply, file)
   }
 
-  app.get(PAGE, async (request, reply) => send(request, reply, 'page.html'))
-  app.get<{ Params: { file: string } }>(`${PAGE}/:file`, async (request, reply) =>
+  app.get(CONSOLE_PATH, async (request, reply) => send(request, reply, 'page.html'))
+  app.get<{ Params: { file: string } }>(`${CONSOLE_PATH}/:file`, async (request, reply) =>
     send(request, reply, request.params.file),
   )
 }

@@ -6,6 +6,7 @@ import {
   type WebhookManagementOptions,
 } from '../webhooks/management/webhook-management.ts'
 import { type AuditLog, createAuditLog } from './audit/audit-log.ts'
+import { type AuditedWebhooks, createAuditedWebhooks } from './audited-webhooks.ts'
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts'
 import { createOrderSink, type OrderSinkOptions } from './ingestion/create-order-sink.ts'
 import { createIngestion, type Ingestion } from './ingestion/ingestion.ts'
@@ -15,7 +16,6 @@ import type { ManagementStores } from './management-stores.ts'
 import { createSandboxManagement, type SandboxManagement } from './sandbox/sandbox-management.ts'
 import { createSinkWrite } from './sandbox/write-source-orders.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
-import { type AuditedWebhooks, createAuditedWebhooks } from './webhooks/audited-webhooks.ts'
 
 /** The settings of the management of webhooks. */
 export type WebhookSettings = Pick<WebhookManagementOptions, 'secrets' | 'allow' | 'retentionMs'>

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { CLI_ACTOR } from '../../management/audit/audit-entry.ts'
-import type { AuditedWebhooks } from '../../management/webhooks/audited-webhooks.ts'
+import type { AuditedWebhooks } from '../../management/audited-webhooks.ts'
 import { type Delivery, FAILED_STATES } from '../../webhooks/deliveries/delivery.ts'
 import {
   DEFAULT_LIST_LIMIT,

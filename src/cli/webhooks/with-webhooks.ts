@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { wallClock } from '../../lib/clock.ts'
+import type { AuditedWebhooks } from '../../management/audited-webhooks.ts'
 import { createManagement } from '../../management/management.ts'
-import type { AuditedWebhooks } from '../../management/webhooks/audited-webhooks.ts'
 import type { WithServices } from '../with-services.ts'
 import { webhookSettings } from './webhook-settings.ts'
 

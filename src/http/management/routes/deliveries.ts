@@ -1,6 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { AuditedWebhooks } from '../../../management/audited-webhooks.ts'
 import type { ListCursorCodec, ListPosition } from '../../../management/list-cursor.ts'
-import type { AuditedWebhooks } from '../../../management/webhooks/audited-webhooks.ts'
 import { InvalidParamError } from '../../../orders/invalid-param-error.ts'
 import {
   type Delivery,

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { AuditedWebhooks } from '../../../management/audited-webhooks.ts'
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
-import type { AuditedWebhooks } from '../../../management/webhooks/audited-webhooks.ts'
 import { InvalidParamError } from '../../../orders/invalid-param-error.ts'
 import type { Endpoint } from '../../../webhooks/endpoints/endpoint.ts'
 import { ALL_EVENTS } from '../../../webhooks/management/endpoint-settings.ts'

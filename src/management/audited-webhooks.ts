@@ -1,11 +1,11 @@
-import { newEndpointId } from '../../lib/ids.ts'
-import type { ReplayOptions } from '../../webhooks/management/delivery-operations.ts'
-import type { NewEndpoint } from '../../webhooks/management/endpoint-operations.ts'
-import type { EndpointSettings } from '../../webhooks/management/endpoint-settings.ts'
-import type { Target } from '../../webhooks/management/find-endpoint.ts'
-import type { WebhookManagement } from '../../webhooks/management/webhook-management.ts'
-import type { Actor, AuditAction } from '../audit/audit-entry.ts'
-import type { AuditLog } from '../audit/audit-log.ts'
+import { newEndpointId } from '../lib/ids.ts'
+import type { ReplayOptions } from '../webhooks/management/delivery-operations.ts'
+import type { NewEndpoint } from '../webhooks/management/endpoint-operations.ts'
+import type { EndpointSettings } from '../webhooks/management/endpoint-settings.ts'
+import type { Target } from '../webhooks/management/find-endpoint.ts'
+import type { WebhookManagement } from '../webhooks/management/webhook-management.ts'
+import type { Actor, AuditAction } from './audit/audit-entry.ts'
+import type { AuditLog } from './audit/audit-log.ts'
 
 /** The management of webhooks, for commands and for the management API. */
 export type AuditedWebhooks = ReturnType<typeof createAuditedWebhooks>

@@ -79,6 +79,10 @@ export const managementErrors = {
 
 export type ManagementErrorCode = keyof typeof managementErrors
 
+/** Of the management API: an unknown route, or a part that a session may not see. */
+export const RESOURCE_NOT_FOUND_MESSAGE =
+  'Recurso não encontrado. Confira o método, o endereço e os ids.'
+
 const specs: Record<ErrorCode | ManagementErrorCode, ErrorSpec> = {
   ...errorCatalogue,
   ...managementErrors,

@@ -1,11 +1,11 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { RESOURCE_NOT_FOUND_MESSAGE } from '../api-error.ts'
 import { createBaseApp } from '../base-app.ts'
 import errorHandler from '../plugins/error-handler.ts'
 import requestLog from '../plugins/request-log.ts'
 import type { ServerLimits } from '../server/http-server.ts'
 import { createClosedConnectionLog } from '../server/rejection-reporter.ts'
 import jsonBodies from './plugins/json-bodies.ts'
-import { NOT_FOUND } from './principal.ts'
 import { toManagementApiError } from './to-api-error.ts'
 
 export interface ManagementBaseOptions {
@@ -25,7 +25,10 @@ export function createManagementBase(options: ManagementBaseOptions): FastifyIns
     fastify: { bodyLimit: maxBodyBytes },
   })
   app.register(requestLog)
-  app.register(errorHandler, { toApiError: toManagementApiError, notFoundMessage: NOT_FOUND })
+  app.register(errorHandler, {
+    toApiError: toManagementApiError,
+    notFoundMessage: RESOURCE_NOT_FOUND_MESSAGE,
+  })
   app.register(jsonBodies)
   return app
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../../management/audit/audit-entry.ts'
 import type { Capability } from '../../management/sessions/session-store.ts'
-import { ApiError } from '../api-error.ts'
+import { ApiError, RESOURCE_NOT_FOUND_MESSAGE } from '../api-error.ts'
 
 /** Who sends a request, and what it may do: a token of the platform, or a session of the console. */
 export interface Principal {
@@ -46,12 +46,10 @@ export function authorize(
   const seesAccount = principal.accountId === null || principal.accountId === accountId
   const hasPart =
     capabilities === null || (capability !== undefined && capabilities.includes(capability))
-  if (!seesAccount || !hasPart) throw new ApiError('resource_missing', { message: NOT_FOUND })
+  if (!seesAccount || !hasPart)
+    throw new ApiError('resource_missing', { message: RESOURCE_NOT_FOUND_MESSAGE })
   if (isChange && !principal.mayChange) throw new ApiError('forbidden_role')
 }
-
-/** Of an unknown route, or of a part that a session may not see. */
-export const NOT_FOUND = 'Recurso não encontrado. Confira o método, o endereço e os ids.'
 
 /** What a route needs. */
 export interface Access {

@@ -1,8 +1,7 @@
 import type { TObject } from '@sinclair/typebox'
-import { ApiError, renderError } from '../../http/api-error.ts'
+import { ApiError, RESOURCE_NOT_FOUND_MESSAGE, renderError } from '../../http/api-error.ts'
 import { type Body, MAX_BODY_BYTES } from '../../http/management/body.ts'
 import { INVALID_TOKEN } from '../../http/management/plugins/token-authentication.ts'
-import { NOT_FOUND } from '../../http/management/principal.ts'
 import { toManagementApiError } from '../../http/management/to-api-error.ts'
 import {
   isManagementErrorCode,
@@ -67,7 +66,7 @@ export function failureResponses({ body, isChange, refusals, bodyLimit }: Failur
   const refused = refusals.map((code) => [code, apiErrorOf(refusalOf(code))] as const)
   const own: (readonly [name: string, error: ApiError])[] = [
     ['invalid_request', badRequest(body)],
-    ['resource_missing', new ApiError('resource_missing', { message: NOT_FOUND })],
+    ['resource_missing', new ApiError('resource_missing', { message: RESOURCE_NOT_FOUND_MESSAGE })],
     ...(isChange ? [['conflict', new ApiError('conflict')] as const] : []),
     ...(bodyLimit === undefined ? [] : [['body_too_large', bodyTooLarge(bodyLimit)] as const]),
     ...refused,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { NOT_FOUND } from '../../../src/http/management/principal.ts'
+import { RESOURCE_NOT_FOUND_MESSAGE } from '../../../src/http/api-error.ts'
 import { createTestConsole, type TestConsole } from '../../support/console/test-console.ts'
 import { sendRaw } from '../../support/http/raw-http.ts'
 
@@ -80,7 +80,7 @@ describe('the files of the page', () => {
   it('nothing outside the folder of the page is served', async () => {
     for (const path of ['..%2F..%2Fpackage.json', '%2e%2e/main.ts', '.', 'constructor']) {
       const { status, json } = await one.call(`/painel/${path}`)
-      expect([status, json.error.message]).toEqual([404, NOT_FOUND])
+      expect([status, json.error.message]).toEqual([404, RESOURCE_NOT_FOUND_MESSAGE])
     }
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NOT_FOUND } from '../../../src/http/management/principal.ts'
+import { RESOURCE_NOT_FOUND_MESSAGE } from '../../../src/http/api-error.ts'
 import { sendRaw } from '../../support/http/raw-http.ts'
 import { ADMIN, useManagementApi } from '../../support/management/management-api.ts'
 import { posts } from '../../support/management/routes.ts'
@@ -106,7 +106,10 @@ describe('a path of the management API', () => {
 
   it('with a change of a sandbox order that does not exist names the address', async () => {
     const { json } = await test.api.post('/accounts/acc_1/sandbox-orders/ord_1/constructor')
-    expect(json.error).toMatchObject({ code: 'resource_missing', message: NOT_FOUND })
+    expect(json.error).toMatchObject({
+      code: 'resource_missing',
+      message: RESOURCE_NOT_FOUND_MESSAGE,
+    })
   })
 
   it.each(['acc%201', 'acc.test', 'á', 'x'.repeat(65), 'a%2Fb'])(

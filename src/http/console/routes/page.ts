@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError } from '../../api-error.ts'
-import { NOT_FOUND } from '../../management/principal.ts'
+import { ApiError, RESOURCE_NOT_FOUND_MESSAGE } from '../../api-error.ts'
 import { createStaticFile, type StaticFile, sendStaticFile } from '../../static-file.ts'
 import { CONSOLE_PATH } from '../console-link.ts'
 
@@ -22,7 +21,8 @@ const pageRoutes: FastifyPluginAsync = async (app) => {
 
   function send(request: FastifyRequest, reply: FastifyReply, name: string) {
     const file = files.get(name)
-    if (file === undefined) throw new ApiError('resource_missing', { message: NOT_FOUND })
+    if (file === undefined)
+      throw new ApiError('resource_missing', { message: RESOURCE_NOT_FOUND_MESSAGE })
     return sendStaticFile(request, reply, file)
   }
 

@@ -6,11 +6,11 @@ import {
   type SandboxManagement,
 } from '../../../management/sandbox/sandbox-management.ts'
 import { sandboxScenarios, scenarioJson } from '../../../management/sandbox/sandbox-scenarios.ts'
-import { ApiError } from '../../api-error.ts'
+import { ApiError, RESOURCE_NOT_FOUND_MESSAGE } from '../../api-error.ts'
 import { defineBody, NoFields } from '../body.ts'
 import { PageParams, parsePage, renderPage } from '../list-page.ts'
 import { AccountItemParams, AccountParams } from '../path-params.ts'
-import { actorOf, authorize, NOT_FOUND, principalOf } from '../principal.ts'
+import { actorOf, authorize, principalOf } from '../principal.ts'
 
 export interface SandboxRoutesOptions {
   sandbox: SandboxManagement
@@ -65,7 +65,8 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
   app.post(`${url}/:id/:move`, { schema: { params: MoveParams } }, async (request) => {
     const { account: accountId, id: orderId, move } = request.params
     authorize(request, { accountId, capability, isChange: true })
-    if (!isSandboxMove(move)) throw new ApiError('resource_missing', { message: NOT_FOUND })
+    if (!isSandboxMove(move))
+      throw new ApiError('resource_missing', { message: RESOURCE_NOT_FOUND_MESSAGE })
     NoFields.parse(request.body)
     const target = { accountId, orderId }
     return sandboxOrderJson(await sandbox.move(actorOf(request), target, move))

@@ -1,6 +1,11 @@
-import { type Logger, pino } from 'pino'
-import type { Output } from '../cli/command-context.ts'
+import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from '../config/config.ts'
+
+/** Where the log is written. */
+export interface LogStream extends DestinationStream {
+  /** The log writes to this file descriptor directly. */
+  fd?: number
+}
 
 /** Writes up to this size are atomic on a pipe (PIPE_BUF), even with several writers. */
 const MAX_WRITE_BYTES = 4_096
@@ -10,7 +15,7 @@ const FLUSH_INTERVAL_MS = 50
 const MAX_BUFFER_BYTES = 16 * 2 ** 20
 
 /** Opens the log on stderr, one JSON line per event. */
-export function openLog({ logLevel }: Pick<Config, 'logLevel'>, stderr: Output): Logger {
+export function openLog({ logLevel }: Pick<Config, 'logLevel'>, stderr: LogStream): Logger {
   return pino({ level: logLevel }, stderr.fd === undefined ? stderr : pino.destination(stderr.fd))
 }
 
@@ -19,7 +24,7 @@ export function openLog({ logLevel }: Pick<Config, 'logLevel'>, stderr: Output):
  * line costs a tenth of the time of a request. All are flushed at exit, unless the process is
  * killed or runs out of memory.
  */
-export function openRequestLog({ logLevel }: Pick<Config, 'logLevel'>, stderr: Output): Logger {
+export function openRequestLog({ logLevel }: Pick<Config, 'logLevel'>, stderr: LogStream): Logger {
   if (stderr.fd === undefined) return openLog({ logLevel }, stderr)
   const destination = pino.destination({
     dest: stderr.fd,

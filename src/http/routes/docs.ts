@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { readOpenApiFile } from '../../openapi/openapi-files.ts'
+import { contentTypeOf } from '../content-type.ts'
 import { acceptsHtml } from '../headers.ts'
 import { throwNotFound } from '../plugins/error-handler.ts'
 import { createStaticFile, type StaticFile, sendStaticFile } from '../static-file.ts'
-import { contentTypeOf, type DocsContents } from './docs-contents.ts'
+import type { DocsContents } from './docs-contents.ts'
 
 const PAGE = '/docs'
 

@@ -2,18 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, RESOURCE_NOT_FOUND_MESSAGE } from '../../api-error.ts'
+import { contentTypeOf } from '../../content-type.ts'
 import { createStaticFile, type StaticFile, sendStaticFile } from '../../static-file.ts'
 import { CONSOLE_PATH } from '../console-link.ts'
 
 // The same relative path from `src/http/console/routes` and `dist/http/console/routes`.
 const folder = new URL('../../../../src/console/', import.meta.url)
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.svg': 'image/svg+xml',
-}
+const EXTENSIONS: readonly string[] = ['.html', '.css', '.js', '.svg']
 
 /** `GET /painel`, and the files of the page below it. */
 const pageRoutes: FastifyPluginAsync = async (app) => {
@@ -36,12 +32,11 @@ export default pageRoutes
 
 /** Reads all files at start, to fail early. */
 function readPageFiles(): Map<string, StaticFile> {
-  const names = readdirSync(folder).filter((name) => extname(name) in TYPES)
+  const names = readdirSync(folder).filter((name) => EXTENSIONS.includes(extname(name)))
   return new Map(
     names.map((name) => {
       const bytes = readFileSync(new URL(name, folder))
-      const type = TYPES[extname(name)] ?? ''
-      return [name, createStaticFile(bytes, type)]
+      return [name, createStaticFile(bytes, contentTypeOf(name))]
     }),
   )
 }

@@ -10,9 +10,9 @@ import {
   TEST_EVENT,
 } from '../../webhooks/events/event-types.ts'
 import { type OrderState, type StateChange, stateOf } from '../../webhooks/events/order-state.ts'
-import { viewOf } from '../order-examples.ts'
-import { EXAMPLE_ACCOUNT } from './base-order.ts'
-import { boletoOrder, pixOrder, splitOrder, subscription } from './example-orders.ts'
+import { EXAMPLE_ACCOUNT } from '../examples/base-order.ts'
+import { viewOf } from '../examples/order-examples.ts'
+import { boletoOrder, pixOrder, splitOrder, subscription } from '../examples/source-orders.ts'
 
 /** The body of a webhook, as an example. */
 export interface ExampleEvent {

@@ -1,6 +1,6 @@
 import { MAX_SOURCE_ORDERS_BYTES } from '../../../http/management/routes/source-orders.ts'
 import { MAX_LINES } from '../../../management/ingestion/source-lines.ts'
-import { pixOrder } from '../../webhooks/example-orders.ts'
+import { pixOrder } from '../../examples/source-orders.ts'
 import { failureResponses } from '../errors.ts'
 import { success } from '../operation.ts'
 

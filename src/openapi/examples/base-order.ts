@@ -1,6 +1,6 @@
 import type { SourceOrder, SourcePayment } from '../../indexing/projection/source-order.ts'
 
-/** The order and the payments that the examples vary. */
+// The order and the payments that the examples vary.
 
 export const EXAMPLE_ACCOUNT = 'acc_1'
 

@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
-import { generatedFiles } from '../../../scripts/openapi/generated.ts'
-import type { Order } from '../../../src/orders/order.ts'
-import { orderStatusDescriptions } from '../../../src/orders/schema/descriptions.ts'
+import { generatedFiles } from '../../../../scripts/openapi/generated.ts'
+import type { Order } from '../../../../src/orders/order.ts'
+import { orderStatusDescriptions } from '../../../../src/orders/schema/descriptions.ts'
 
 interface Example<T> {
   summary: string

@@ -1,10 +1,10 @@
-import { projectOrder } from '../indexing/projection/order-views.ts'
-import type { SourceOrder } from '../indexing/projection/source-order.ts'
-import { formatInstant, toEpochMs } from '../lib/instant.ts'
-import { maskOrder } from '../orders/mask-order.ts'
-import type { Order } from '../orders/order.ts'
-import { EXAMPLE_ACCOUNT } from './webhooks/base-order.ts'
-import { coproducedOrder, declinedOrder, paidPixOrder } from './webhooks/example-orders.ts'
+import { projectOrder } from '../../indexing/projection/order-views.ts'
+import type { SourceOrder } from '../../indexing/projection/source-order.ts'
+import { formatInstant, toEpochMs } from '../../lib/instant.ts'
+import { maskOrder } from '../../orders/mask-order.ts'
+import type { Order } from '../../orders/order.ts'
+import { EXAMPLE_ACCOUNT } from './base-order.ts'
+import { coproducedOrder, declinedOrder, paidPixOrder } from './source-orders.ts'
 
 /** The example as its account reads it. @throws Error when the account does not see it */
 export function viewOf(source: SourceOrder): Order & { updated_at: string } {

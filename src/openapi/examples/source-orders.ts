@@ -1,10 +1,8 @@
 import type { SourceOrder, SourcePayment } from '../../indexing/projection/source-order.ts'
 import { BOLETO, CARD, EXAMPLE_ACCOUNT, history, ORDER, PIX } from './base-order.ts'
 
-/**
- * Source orders of the examples: single ones of the API, and histories of the webhooks, each oldest
- * first.
- */
+// Source orders of the examples: single ones of the API, and histories of the webhooks, each oldest
+// first.
 
 const paidAt = '2026-03-01T12:04:10Z'
 const paidPix: SourcePayment = { ...PIX, status: 'PAID' }

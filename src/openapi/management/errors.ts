@@ -13,15 +13,15 @@ import { LIMIT_HELP } from '../../orders/list-params.ts'
 import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
 import { headers } from './headers.ts'
 
-/** A refusal of the domain. */
-export type Refusal = ManagementErrorCode | WebhookErrorCode
+/** The code of an error of the domain. */
+export type DomainErrorCode = ManagementErrorCode | WebhookErrorCode
 
 /** What an operation can answer besides success. */
 export interface Failures {
   /** `null` for a request without a body of JSON fields. */
   body: Body<TObject> | null
   isChange: boolean
-  refusals: readonly Refusal[]
+  errorCodes: readonly DomainErrorCode[]
   /** The largest body in bytes, where it is not that of the other operations. */
   bodyLimit?: number
 }
@@ -59,17 +59,17 @@ export function commonResponses() {
 }
 
 /** The error responses of an operation, with examples that the service renders. */
-export function failureResponses({ body, isChange, refusals, bodyLimit }: Failures) {
+export function failureResponses({ body, isChange, errorCodes, bodyLimit }: Failures) {
   const shared = Object.entries(common)
     .filter(([name]) => isChange || !CHANGE_ONLY.includes(name))
     .map(([name, { status }]) => [status, { $ref: `#/components/responses/${name}` }] as const)
-  const refused = refusals.map((code) => [code, apiErrorOf(refusalOf(code))] as const)
+  const domainErrors = errorCodes.map((code) => [code, apiErrorOf(domainErrorOf(code))] as const)
   const own: (readonly [name: string, error: ApiError])[] = [
     ['invalid_request', badRequest(body)],
     ['resource_missing', new ApiError('resource_missing', { message: RESOURCE_NOT_FOUND_MESSAGE })],
     ...(isChange ? [['conflict', new ApiError('conflict')] as const] : []),
     ...(bodyLimit === undefined ? [] : [['body_too_large', bodyTooLarge(bodyLimit)] as const]),
-    ...refused,
+    ...domainErrors,
   ]
   const byStatus = Map.groupBy(own, ([, { status }]) => status)
   const described = [...byStatus].map(([status, errors]) => [status, response(status, errors)])
@@ -107,7 +107,7 @@ function badRequest(body: Body<TObject> | null): ApiError {
   return new ApiError('invalid_request', { param: 'limit', message: LIMIT_HELP })
 }
 
-function refusalOf(code: Refusal): Error {
+function domainErrorOf(code: DomainErrorCode): Error {
   return isManagementErrorCode(code) ? new ManagementError(code, '') : new WebhookError(code, '')
 }
 

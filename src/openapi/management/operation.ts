@@ -4,7 +4,7 @@ import { accountIdPattern } from '../../lib/ids.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../orders/list-params.ts'
 import { STRICT_PREFERENCE } from '../headers.ts'
 import type { Json } from '../schemas.ts'
-import { failureResponses, type Refusal } from './errors.ts'
+import { type DomainErrorCode, failureResponses } from './errors.ts'
 import { headers } from './headers.ts'
 import { bodySchema } from './request-schema.ts'
 
@@ -30,13 +30,13 @@ export interface OperationSpec {
   /** Whether the operation accepts an `Idempotency-Key`. */
   isIdempotent?: boolean
   answer: { status: 200 | 201; description: string; schema: string }
-  refusals?: readonly Refusal[]
+  errorCodes?: readonly DomainErrorCode[]
 }
 
 /** Builds an operation of the description. */
 export function operation(spec: OperationSpec) {
   const { operationId, tag, summary, description, parameters, body, isChange, answer } = spec
-  const { isIdempotent = false, refusals = [] } = spec
+  const { isIdempotent = false, errorCodes = [] } = spec
   return {
     operationId,
     tags: [tag],
@@ -46,7 +46,7 @@ export function operation(spec: OperationSpec) {
     ...(body !== undefined && { requestBody: requestBody(body) }),
     responses: {
       [answer.status]: success(answer.description, answer.schema, isIdempotent),
-      ...failureResponses({ body: body?.of ?? null, isChange, refusals }),
+      ...failureResponses({ body: body?.of ?? null, isChange, errorCodes }),
     },
   }
 }

@@ -50,7 +50,7 @@ export const keyPaths = {
       isChange: true,
       isIdempotent: true,
       answer: { status: 201, description: 'A chave nova.', schema: 'CreatedApiKey' },
-      refusals: ['key_missing', 'key_inactive'],
+      errorCodes: ['key_missing', 'key_inactive'],
     }),
   },
   '/v1/accounts/{account}/keys/{id}/revoke': {
@@ -64,7 +64,7 @@ export const keyPaths = {
       isChange: true,
       isIdempotent: true,
       answer: { status: 200, description: 'A chave revogada.', schema: 'ApiKey' },
-      refusals: ['key_missing'],
+      errorCodes: ['key_missing'],
     }),
   },
   '/v1/accounts/{account}/block': {

@@ -47,7 +47,7 @@ export const sandboxPaths = {
       isChange: true,
       isIdempotent: true,
       answer: { status: 201, description: 'O pedido.', schema: 'SandboxOrder' },
-      refusals: ['invalid_scenario', 'sandbox_full'],
+      errorCodes: ['invalid_scenario', 'sandbox_full'],
     }),
   },
   '/v1/accounts/{account}/sandbox-orders/{id}/{move}': {
@@ -61,7 +61,7 @@ export const sandboxPaths = {
       isChange: true,
       isIdempotent: true,
       answer: { status: 200, description: 'O pedido depois da mudança.', schema: 'SandboxOrder' },
-      refusals: ['sandbox_order_missing', 'impossible_move'],
+      errorCodes: ['sandbox_order_missing', 'impossible_move'],
     }),
   },
 }

@@ -36,7 +36,7 @@ export const sourceOrderPaths = {
         ...failureResponses({
           body: null,
           isChange: true,
-          refusals: [],
+          errorCodes: [],
           bodyLimit: MAX_SOURCE_ORDERS_BYTES,
         }),
       },

@@ -7,7 +7,7 @@ import {
 } from '../../../http/management/webhook-bodies.ts'
 import { deliveryStates } from '../../../webhooks/deliveries/delivery.ts'
 import type { Json } from '../../schemas.ts'
-import type { Refusal } from '../errors.ts'
+import type { DomainErrorCode } from '../errors.ts'
 import { account, idIn, operation, page, query } from '../operation.ts'
 
 const tag = 'Webhooks'
@@ -21,7 +21,7 @@ const change = { tag, isChange: true, isIdempotent: true } as const
 const onEndpoint = {
   ...change,
   parameters: [account, endpoint],
-  refusals: ['endpoint_missing'] as Refusal[],
+  errorCodes: ['endpoint_missing'] as DomainErrorCode[],
 }
 
 /** The operations on webhook endpoints and on deliveries. */
@@ -48,7 +48,7 @@ export const webhookPaths = {
         example: { url: 'https://loja.exemplo.com.br/pedidos', events: ['order.paid'] },
       },
       answer: { status: 201, description: 'O endpoint.', schema: 'CreatedWebhookEndpoint' },
-      refusals: ['invalid_url', 'too_many_endpoints'],
+      errorCodes: ['invalid_url', 'too_many_endpoints'],
     }),
   },
   '/v1/accounts/{account}/webhook-endpoints/{id}': {
@@ -60,7 +60,7 @@ export const webhookPaths = {
       parameters: [account, endpoint],
       isChange: false,
       answer: oneEndpoint,
-      refusals: ['endpoint_missing'],
+      errorCodes: ['endpoint_missing'],
     }),
     patch: operation({
       ...onEndpoint,
@@ -70,7 +70,7 @@ export const webhookPaths = {
       description: 'Muda só os campos enviados. Vale em até 5 segundos.',
       body: { of: UpdateEndpoint, example: { events: ['*'] }, rules: { minProperties: 1 } },
       answer: oneEndpoint,
-      refusals: ['endpoint_missing', 'invalid_url'],
+      errorCodes: ['endpoint_missing', 'invalid_url'],
     }),
     delete: operation({
       ...onEndpoint,
@@ -120,7 +120,7 @@ export const webhookPaths = {
       description: 'Um evento `webhook.test`. A resposta não espera a tentativa: busque a entrega.',
       body: noFields,
       answer: oneDelivery,
-      refusals: ['endpoint_missing', 'endpoint_disabled'],
+      errorCodes: ['endpoint_missing', 'endpoint_disabled'],
     }),
   },
   '/v1/accounts/{account}/webhook-endpoints/{id}/replay': {
@@ -132,7 +132,7 @@ export const webhookPaths = {
         'Põe de novo na fila as entregas terminadas desde `since`; com `failed`, só as que falharam. Os ids não mudam.',
       body: { of: Replay, example: { since: '2026-11-23T12:00:00Z', failed: true } },
       answer: { status: 200, description: 'Quantas são.', schema: 'WebhookReplay' },
-      refusals: ['endpoint_missing', 'endpoint_disabled'],
+      errorCodes: ['endpoint_missing', 'endpoint_disabled'],
     }),
   },
   '/v1/accounts/{account}/webhook-endpoints/{id}/deliveries': {
@@ -154,7 +154,7 @@ export const webhookPaths = {
       ],
       isChange: false,
       answer: { status: 200, description: 'Uma página.', schema: 'WebhookDeliveryList' },
-      refusals: ['endpoint_missing'],
+      errorCodes: ['endpoint_missing'],
     }),
   },
   '/v1/accounts/{account}/deliveries/{id}': {
@@ -166,7 +166,7 @@ export const webhookPaths = {
       parameters: [account, delivery],
       isChange: false,
       answer: oneDelivery,
-      refusals: ['delivery_missing'],
+      errorCodes: ['delivery_missing'],
     }),
   },
   '/v1/accounts/{account}/deliveries/{id}/resend': {
@@ -178,7 +178,7 @@ export const webhookPaths = {
       parameters: [account, delivery],
       body: noFields,
       answer: oneDelivery,
-      refusals: [
+      errorCodes: [
         ...(['delivery_missing', 'endpoint_deleted', 'endpoint_disabled'] as const),
         ...(['order_removed', 'delivery_busy'] as const),
       ],

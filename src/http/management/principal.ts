@@ -3,7 +3,9 @@ import type { Actor } from '../../management/audit/audit-entry.ts'
 import type { Capability } from '../../management/sessions/session-store.ts'
 import { ApiError, RESOURCE_NOT_FOUND_MESSAGE } from '../api-error.ts'
 
-/** Who sends a request, and what it may do: a token of the platform, or a session of the console. */
+/**
+ * The sender of a request, and what it may do: a token of the platform, or a session of the console.
+ */
 export interface Principal {
   /** In the audit log. */
   actor: string

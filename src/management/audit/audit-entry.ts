@@ -2,7 +2,7 @@
 export const auditOutcomes = ['done', 'failed', 'unknown'] as const
 export type AuditOutcome = (typeof auditOutcomes)[number]
 
-/** Who changes something: a token, a session of the console, or a command. */
+/** The origin of a change: a token, a session of the console, or a command. */
 export interface Actor {
   /** `token:NAME`, `console:SUBJECT` or `cli`. */
   name: string

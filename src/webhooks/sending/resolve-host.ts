@@ -8,8 +8,8 @@ const QUERY_TIMEOUT_MS = 1_000
 const TRIES = 2
 
 /**
- * Resolves by DNS alone. `dns.lookup` would use one of the process's four threads for each name, so
- * a few name servers that never respond would delay every file, signature and other name.
+ * Resolves by DNS alone. `dns.lookup` occupies one of the process's four threads for each name. A
+ * few name servers that never respond would then delay every file, signature and other name.
  * `servers`: addresses with ports; default: those of the system.
  */
 export function createDnsResolver(servers?: readonly string[]): ResolveHost {

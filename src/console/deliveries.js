@@ -1,6 +1,7 @@
 import { field, select } from './dialogs.js'
 import { h } from './dom.js'
-import { DELIVERY_STATES, eventName, formatAgo, formatMoment } from './format.js'
+import { formatAgo, formatMoment } from './format.js'
+import { DELIVERY_STATES, eventName } from './names.js'
 import { badge, button, cardPages, empty, facts, fillPlace, sectionHead, toast } from './parts.js'
 
 const LEAD =

@@ -1,5 +1,6 @@
 import { h } from './dom.js'
-import { formatMoment, formatMoney, METHOD_NAMES, ORDER_STATUSES } from './format.js'
+import { formatMoment, formatMoney } from './format.js'
+import { METHOD_NAMES, ORDER_STATUSES } from './names.js'
 import { badge, button, empty, facts, fillPlace, sectionHead } from './parts.js'
 
 const LEAD = 'Os 20 pedidos mais novos da sua conta. É isto que um sistema com uma chave sua lê.'

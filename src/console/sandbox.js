@@ -1,10 +1,10 @@
 import { call } from './api.js'
 import { field, openForm, select } from './dialogs.js'
 import { h } from './dom.js'
-import { formatAgo, ORDER_STATUSES } from './format.js'
+import { formatAgo } from './format.js'
 import { isActiveKey, NEW_TEST_KEY } from './keys.js'
+import { moveName, ORDER_STATUSES, paymentStatusName } from './names.js'
 import { badge, button, cardPages, empty, facts, fillPlace, sectionHead, toast } from './parts.js'
-import { moveName, paymentStatusName } from './sandbox-names.js'
 
 const LEAD =
   'Crie um pedido fictício e mude a situação dele, para ver o que o seu sistema faz em cada caso. Nada é cobrado, e ele nunca se mistura com os pedidos da loja.'

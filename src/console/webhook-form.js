@@ -1,6 +1,6 @@
 import { field, openForm, select, sourceField } from './dialogs.js'
 import { h } from './dom.js'
-import { EVENT_NAMES } from './format.js'
+import { EVENT_NAMES } from './names.js'
 
 const URL_HINT = 'Quem cuida do seu sistema informa este endereço. Ele começa com https://'
 const PAYLOADS = [

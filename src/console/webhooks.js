@@ -1,6 +1,7 @@
 import { field, openForm, select, showSecret } from './dialogs.js'
 import { h } from './dom.js'
-import { eventName, formatAgo } from './format.js'
+import { formatAgo } from './format.js'
+import { eventName } from './names.js'
 import {
   badge,
   button,

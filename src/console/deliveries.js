@@ -7,8 +7,8 @@ import { badge, button, cardPages, empty, facts, fillPlace, sectionHead, toast }
 const LEAD =
   'Cada aviso enviado ao seu sistema, e se ele o recebeu. Um aviso que falhou é repetido sozinho por até 3 dias.'
 
-/** The section of the deliveries, of one endpoint at a time. `show` opens another section. */
-export function deliveriesSection(api, show, endpointId) {
+/** The section of the deliveries, of one endpoint at a time. `argument`: its id, or none. */
+export function deliveriesSection(api, { show, argument: endpointId }) {
   const place = h('div')
 
   async function load() {

@@ -30,8 +30,8 @@ const OVERLAPS = [
 /** The argument that opens the form for a test key at once. */
 export const NEW_TEST_KEY = 'new-test-key'
 
-/** The section of the keys. */
-export function keysSection(api, _show, argument) {
+/** The section of the keys. `argument`: `NEW_TEST_KEY` or none. */
+export function keysSection(api, { argument }) {
   const place = h('div')
   const refresh = () => fillPlace(place, load)
 

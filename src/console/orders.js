@@ -7,8 +7,8 @@ const LEAD = 'Os 20 pedidos mais novos da sua conta. É isto que um sistema com 
 const NO_ORDERS =
   'O primeiro pedido da sua loja aparece aqui assim que chegar. Enquanto isso, teste o seu sistema com pedidos fictícios.'
 
-/** The section of the latest orders. `show` opens another section. */
-export function ordersSection(api, show) {
+/** The section of the latest orders. */
+export function ordersSection(api, { show }) {
   const place = h('div')
 
   async function load() {

@@ -14,8 +14,8 @@ const SOON = 'O seu sistema vê a mudança em alguns segundos.'
 const MOVED_ELSEWHERE =
   'Este pedido já tinha mudado em outro lugar. A lista mostra como ele está agora.'
 
-/** The section of the test orders. `show` opens another section. */
-export function sandboxSection(api, show, { capabilities }) {
+/** The section of the test orders. */
+export function sandboxSection(api, { show, session: { capabilities } }) {
   const place = h('div')
   const refresh = () => fillPlace(place, load)
   /** Scenario → its title; empty until the first response. */

@@ -6,8 +6,8 @@ import { usageSection } from './usage.js'
 import { webhooksSection } from './webhooks.js'
 
 /**
- * The parts of the console, in the order of the menu. `render` returns the elements of a part;
- * `show(id, argument)` opens another one.
+ * The parts of the console, in the order of the menu. `render` returns the elements of a part. Of
+ * its context, `show(id, argument)` opens another part, and `argument` is what that one receives.
  */
 export const SECTIONS = [
   { id: 'chaves', name: 'Chaves', icon: 'keys', capability: 'keys', render: keysSection },
@@ -25,29 +25,7 @@ export const SECTIONS = [
     capability: 'webhooks',
     render: deliveriesSection,
   },
-  {
-    id: 'uso',
-    name: 'Uso',
-    icon: 'usage',
-    capability: 'usage',
-    render: (api, show, _argument, session) =>
-      usageSection(api, show, () => keyNames(api, session)),
-  },
+  { id: 'uso', name: 'Uso', icon: 'usage', capability: 'usage', render: usageSection },
   { id: 'pedidos', name: 'Pedidos', icon: 'orders', capability: 'orders', render: ordersSection },
-  {
-    id: 'testes',
-    name: 'Testes',
-    icon: 'tests',
-    capability: 'orders',
-    render: (api, show, _argument, session) => sandboxSection(api, show, session),
-  },
+  { id: 'testes', name: 'Testes', icon: 'tests', capability: 'orders', render: sandboxSection },
 ]
-
-/** The names of the keys by id; none without the capability to list them. */
-async function keyNames(api, { capabilities }) {
-  if (!capabilities.includes('keys')) return new Map()
-  const keys = await api.list('/keys')
-  const nameOf = ({ name, last_four: end, test }) =>
-    `${name ?? `Chave …${end}`}${test ? ' (teste)' : ''}`
-  return new Map(keys.map((key) => [key.id, nameOf(key)]))
-}

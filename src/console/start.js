@@ -83,7 +83,8 @@ function showSection(argument, isMove = false) {
     else link.removeAttribute('aria-current')
   }
   dismissToast()
-  const elements = section.render(current.api, show, argument, current.session)
+  const { api, session } = current
+  const elements = section.render(api, { show, argument, session })
   main.replaceChildren(h('section', { class: 'section' }, elements))
   scrollTo(0, 0)
   if (isMove) focusHeading()

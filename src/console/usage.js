@@ -10,14 +10,17 @@ const LIMITED =
 const DAYS = 30
 const DAY_MS = 86_400_000
 
-/** The section of the usage. `names` resolves to the names of the keys by id. */
-export function usageSection(api, show, names) {
+/** The section of the usage. */
+export function usageSection(api, { show, session }) {
   const place = h('div')
 
   async function load() {
     const days = lastDays(Date.now())
     const query = new URLSearchParams({ by: 'key', from: days[0], to: days[DAYS - 1] })
-    const [{ data }, keyNames] = await Promise.all([api.get(`/usage?${query}`), names()])
+    const [{ data }, names] = await Promise.all([
+      api.get(`/usage?${query}`),
+      keyNames(api, session),
+    ])
     if (data.length === 0) {
       const text =
         'Quando um sistema ler os pedidos com uma das suas chaves, os números aparecem aqui.'
@@ -38,13 +41,22 @@ export function usageSection(api, show, names) {
       h(
         'ul',
         { class: 'cards' },
-        byKey(data).map(([id, rows]) => keyCard(keyNames.get(id) ?? id, sum(rows))),
+        byKey(data).map(([id, rows]) => keyCard(names.get(id) ?? id, sum(rows))),
       ),
     ]
   }
 
   fillPlace(place, load)
   return [sectionHead('Uso', LEAD), place]
+}
+
+/** The names of the keys by id; none without the capability to list them. */
+async function keyNames(api, { capabilities }) {
+  if (!capabilities.includes('keys')) return new Map()
+  const keys = await api.list('/keys')
+  const nameOf = ({ name, last_four: end, test }) =>
+    `${name ?? `Chave …${end}`}${test ? ' (teste)' : ''}`
+  return new Map(keys.map((key) => [key.id, nameOf(key)]))
 }
 
 const total = (name, count, kind) =>

@@ -26,8 +26,8 @@ const REASONS = {
   gone: 'Desativado porque o endereço respondeu que não existe mais.',
 }
 
-/** The section of the webhook endpoints. `show` opens another section. */
-export function webhooksSection(api, show) {
+/** The section of the webhook endpoints. */
+export function webhooksSection(api, { show }) {
   const place = h('div')
   const refresh = () => fillPlace(place, load)
   const pathOf = ({ id }) => `/webhook-endpoints/${encodeURIComponent(id)}`

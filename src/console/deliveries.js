@@ -2,7 +2,17 @@ import { field, select } from './dialogs.js'
 import { h } from './dom.js'
 import { formatAgo, formatMoment } from './format.js'
 import { DELIVERY_STATES, eventName } from './names.js'
-import { badge, button, cardPages, empty, facts, fillPlace, sectionHead, toast } from './parts.js'
+import {
+  badge,
+  button,
+  cardPages,
+  empty,
+  facts,
+  fillPlace,
+  sectionHead,
+  toast,
+  toastFailure,
+} from './parts.js'
 
 const LEAD =
   'Cada aviso enviado ao seu sistema, e se ele o recebeu. Um aviso que falhou é repetido sozinho por até 3 dias.'
@@ -94,8 +104,7 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
       await api.post(`/deliveries/${encodeURIComponent(id)}/resend`)
       toast('O aviso será enviado de novo agora.')
     } catch (error) {
-      if (error.status === undefined) throw error
-      toast(error.message)
+      toastFailure(error)
     }
     refresh()
   }

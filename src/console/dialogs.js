@@ -103,6 +103,16 @@ export function sourceField(label, selected = '') {
   return field(label, 'source', select(sources, selected))
 }
 
+/** The choice of how long a secret stays valid after a roll. `none`: the text for no time. */
+export function overlapField(label, none) {
+  const overlaps = [
+    ['86400', '1 dia'],
+    ['604800', '7 dias'],
+    ['0', none],
+  ]
+  return field(label, 'overlap', select(overlaps, '86400'))
+}
+
 /** A list of options: `[value, text]`. */
 export const select = (options, selected) =>
   h('select', {}, [

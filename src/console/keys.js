@@ -1,4 +1,4 @@
-import { field, openForm, select, showSecret, sourceField } from './dialogs.js'
+import { field, openForm, overlapField, select, showSecret, sourceField } from './dialogs.js'
 import { h } from './dom.js'
 import { formatAgo, formatDate, formatMoment } from './format.js'
 import { badge, button, empty, facts, fillPlace, sectionHead, testBadge, toast } from './parts.js'
@@ -20,11 +20,6 @@ const MASKED = 'orders:read_masked'
 const PERSONAL = [
   ['', 'Todos'],
   ['masked', 'Ocultos: para relatórios e BI'],
-]
-const OVERLAPS = [
-  ['86400', '1 dia'],
-  ['604800', '7 dias'],
-  ['0', 'Nenhum: ela pode ter vazado'],
 ]
 
 /** The argument that opens the form for a test key at once. */
@@ -115,7 +110,7 @@ export function keysSection(api, { argument }) {
       title: `Trocar a chave “${name}”`,
       intro:
         'Você recebe uma chave nova. Escolha por quanto tempo a atual ainda vale, para trocar uma pela outra com calma.',
-      fields: [field('Prazo da chave atual', 'overlap', select(OVERLAPS, '86400'))],
+      fields: [overlapField('Prazo da chave atual', 'Nenhum: ela pode ter vazado')],
       action: 'Trocar chave',
       async submit(data) {
         const body = { overlap_seconds: Number(data.get('overlap')) }

@@ -69,6 +69,12 @@ export function toast(text) {
   toast.timer = setTimeout(dismissToast, 6_000)
 }
 
+/** Shows why a call failed. @throws any other error */
+export function toastFailure(error) {
+  if (error.status === undefined) throw error
+  toast(error.message)
+}
+
 /** The latest load of each place, as a promise of its content. */
 const latestLoads = new WeakMap()
 

@@ -1,7 +1,7 @@
 import { accountApi, call } from './api.js'
 import { h, icon } from './dom.js'
 import { formatMoment } from './format.js'
-import { button, dismissToast, focusHeading, problem, toast } from './parts.js'
+import { button, dismissToast, focusHeading, problem, toast, toastFailure } from './parts.js'
 import { SECTIONS } from './sections.js'
 
 const main = document.getElementById('conteudo')
@@ -100,8 +100,7 @@ async function leave() {
     await withoutSession(() => call('DELETE', '/v1/session'), null)
     showEnd('Você saiu do painel')
   } catch (error) {
-    if (error.status === undefined) throw error
-    toast(error.message)
+    toastFailure(error)
   }
 }
 

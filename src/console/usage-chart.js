@@ -6,7 +6,7 @@ const STEP = 20
 const BAR = 14
 
 /** The series of the chart, from the bottom: field → its name. */
-export const SERIES = {
+const SERIES = {
   answered: 'Atendidas',
   failed: 'Com erro',
   limited: 'Acima do limite',
@@ -36,9 +36,9 @@ function bars(days, most) {
     'svg',
     { viewBox: `0 0 ${size.width} ${HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' },
     days.map((day, at) => {
-      const total = ['answered', 'failed', 'limited'].filter((name) => day[name] > 0)
+      const series = Object.keys(SERIES).filter((name) => day[name] > 0)
       let top = HEIGHT
-      const parts = total.map((name) => {
+      const parts = series.map((name) => {
         // At least 2, so that a single error is visible beside many requests.
         const height = Math.max(2, (day[name] / most) * (HEIGHT - 6))
         top -= height

@@ -1,4 +1,4 @@
-import { field, openForm, select, showSecret } from './dialogs.js'
+import { openForm, overlapField, showSecret } from './dialogs.js'
 import { h } from './dom.js'
 import { formatAgo } from './format.js'
 import { eventName } from './names.js'
@@ -12,6 +12,7 @@ import {
   sectionHead,
   testBadge,
   toast,
+  toastFailure,
 } from './parts.js'
 import { openWebhookForm } from './webhook-form.js'
 
@@ -86,8 +87,7 @@ export function webhooksSection(api, { show }) {
       await change()
       toast(said)
     } catch (error) {
-      if (error.status === undefined) throw error
-      toast(error.message)
+      toastFailure(error)
     }
     refresh()
   }
@@ -120,15 +120,10 @@ export function webhooksSection(api, { show }) {
   }
 
   function rollSecret(endpoint) {
-    const overlaps = [
-      ['86400', '1 dia'],
-      ['604800', '7 dias'],
-      ['0', 'Nenhum: ele pode ter vazado'],
-    ]
     openForm({
       title: 'Trocar o segredo',
       intro: 'Durante o prazo, cada aviso leva a assinatura dos dois segredos.',
-      fields: [field('Prazo do segredo atual', 'overlap', select(overlaps, '86400'))],
+      fields: [overlapField('Prazo do segredo atual', 'Nenhum: ele pode ter vazado')],
       action: 'Trocar segredo',
       async submit(data) {
         const body = { overlap_seconds: Number(data.get('overlap')) }

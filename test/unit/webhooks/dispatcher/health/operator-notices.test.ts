@@ -1,17 +1,17 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import type { Notice } from '../../../../src/webhooks/dispatcher/dispatcher-events.ts'
+import type { Notice } from '../../../../../src/webhooks/dispatcher/dispatcher-events.ts'
 import {
   createSendNotice,
   OPERATOR,
   operatorSigners,
-} from '../../../../src/webhooks/dispatcher/health/operator-notices.ts'
-import type { OutgoingRequest } from '../../../../src/webhooks/sending/sender.ts'
-import { createSigner } from '../../../../src/webhooks/sending/signature.ts'
+} from '../../../../../src/webhooks/dispatcher/health/operator-notices.ts'
+import type { OutgoingRequest } from '../../../../../src/webhooks/sending/sender.ts'
+import { createSigner } from '../../../../../src/webhooks/sending/signature.ts'
 import {
   deriveSecret,
   type WebhookSecret,
-} from '../../../../src/webhooks/sending/signing-secret.ts'
+} from '../../../../../src/webhooks/sending/signing-secret.ts'
 
 const NEW: WebhookSecret = { kid: 'new', secret: Buffer.alloc(32, 1) }
 const OLD: WebhookSecret = { kid: 'old', secret: Buffer.alloc(32, 2) }

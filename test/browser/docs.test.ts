@@ -36,9 +36,9 @@ let opened: OpenedPage | undefined
 let page: Page
 
 /** Opens the page in place of the one before. Tests that only read it share it: a page is slow. */
-const open = async (viewport: typeof PHONE, path = '/docs', scheme: 'light' | 'dark' = 'light') => {
+const open = async (viewport: typeof PHONE, path = '/docs') => {
   await opened?.page.close()
-  opened = await openPage(browser, new URL(path, service.baseUrl).href, viewport, scheme)
+  opened = await openPage(browser, new URL(path, service.baseUrl).href, viewport)
   page = opened.page
 }
 
@@ -231,22 +231,20 @@ describe('the documentation page on a phone', () => {
 })
 
 const looks = [
-  { scheme: 'light', device: 'desktop', viewport: DESKTOP },
-  { scheme: 'dark', device: 'desktop', viewport: DESKTOP },
-  { scheme: 'light', device: 'phone', viewport: PHONE },
-  { scheme: 'dark', device: 'phone', viewport: PHONE },
+  { device: 'desktop', viewport: DESKTOP },
+  { device: 'phone', viewport: PHONE },
 ] as const
 
-describe.each(looks)('the page in $scheme on a $device', ({ scheme, viewport }) => {
+describe.each(looks)('the page on a $device', ({ viewport }) => {
   it('has no accessibility violations, with all parts open and a search', async () => {
-    await open(viewport, '/docs', scheme)
+    await open(viewport)
     await openDetails()
     await page.getByRole('searchbox').fill('erro')
     expect(await accessibilityViolations(page)).toEqual([])
   })
 
   it('has no accessibility violations on the management port', async () => {
-    await open(viewport, `${managementUrl}/docs`, scheme)
+    await open(viewport, `${managementUrl}/docs`)
     expect(await accessibilityViolations(page)).toEqual([])
   })
 })

@@ -19,20 +19,18 @@ afterAll(() => service.close())
 
 const sections = ['Chaves', 'Webhooks', 'Entregas', 'Uso', 'Pedidos', 'Testes']
 const looks = [
-  ['a desktop, light', DESKTOP, 'light'],
-  ['a desktop, dark', DESKTOP, 'dark'],
-  ['a phone, light', PHONE, 'light'],
-  ['a phone, dark', PHONE, 'dark'],
+  ['a desktop', DESKTOP],
+  ['a phone', PHONE],
 ] as const
 
-describe.each(looks)('the console on %s', (_name, viewport, scheme) => {
+describe.each(looks)('the console on %s', (_name, viewport) => {
   let opened: OpenedPage
   let page: Page
   afterEach(() => page.close())
 
   async function open(accountId?: string) {
     const link = await service.createLink(accountId)
-    opened = await openPage(service.browser, link, viewport, scheme)
+    opened = await openPage(service.browser, link, viewport)
     page = opened.page
   }
 

@@ -46,9 +46,8 @@ export async function openPage(
   browser: Browser,
   url: string,
   viewport: { width: number; height: number },
-  colorScheme: 'light' | 'dark' = 'light',
 ): Promise<OpenedPage> {
-  const page = await browser.newPage({ viewport, colorScheme, locale: 'pt-BR' })
+  const page = await browser.newPage({ viewport, colorScheme: 'light', locale: 'pt-BR' })
   const seen: PageEvents = { requests: [], complaints: [] }
   page.on('request', (request) => seen.requests.push(request.url()))
   page.on('pageerror', (error) => seen.complaints.push(error.message))

@@ -26,7 +26,7 @@ export interface Services extends Stores, Secrets {}
 /** The services that the commands for keys and accounts use. */
 export type KeyServices = Pick<
   Services,
-  'keys' | 'management' | 'keyPepper' | 'assertSupported' | 'close'
+  'keys' | 'managementStores' | 'keyPepper' | 'assertSupported' | 'close'
 >
 
 /** The open services that the API server uses. */
@@ -85,7 +85,7 @@ export async function openServerServices(
   const limiter = await openLimiter(config, local, events)
 
   const usage = createUsageRecorder({
-    store: services.management.usage,
+    store: services.managementStores.usage,
     clock: wallClock,
     onFailure: (error) => events.onUsageFailure?.(error),
   })

@@ -14,7 +14,7 @@ export interface DemoService {
   /** Whether this process delivers webhooks, and accepts receivers on this machine. */
   isDispatcher: boolean
   /** `null` when the management API is off. */
-  management: ManagementAccess | null
+  access: ManagementAccess | null
   /** Starts one session of the console; `null` when the console is off. */
   consoleLink: string | null
   /** Whether the log has a line for each request. */
@@ -23,7 +23,7 @@ export interface DemoService {
 
 /** The key and the example calls that `serve --demo` prints once it listens, at `nowMs`. */
 export function demoWelcome(service: DemoService, nowMs: number): string {
-  const { baseUrl, keys, isDispatcher, management, consoleLink, logsRequests } = service
+  const { baseUrl, keys, isDispatcher, access, consoleLink, logsRequests } = service
   const lastWeek = formatInstant(nowMs - WEEK_MS)
   const call = (pathAndQuery: string) => `  ${curl(keys.live, baseUrl + pathAndQuery)}`
   return `
@@ -40,7 +40,7 @@ Try:
 ${call('/v1/orders?limit=2')}
 ${call('/v1/orders?status=PAID,REFUNDED&payment_method=PIX&limit=2')}
 ${call(`/v1/orders?sort=updated_at_asc&updated_gte=${lastWeek}&limit=2`)}
-${isDispatcher ? WEBHOOKS : ''}${management === null ? '' : managementCalls(service, management)}
+${isDispatcher ? WEBHOOKS : ''}${access === null ? '' : managementCalls(service, access)}
 The documentation: ${baseUrl}/docs
 The API's description: ${baseUrl}/openapi.json
 ${logsRequests ? '' : REQUESTS_NOT_LOGGED}`

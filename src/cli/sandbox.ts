@@ -33,13 +33,13 @@ export function addSandbox(
   context: CommandContext,
 ): void {
   const withSandbox = <T>(work: (orders: SandboxManagement) => Promise<T>) =>
-    withServices(({ openIndex, management: stores }, config) => {
-      const audit = createAuditLog(stores.audit, wallClock)
+    withServices(({ openIndex, managementStores }, config) => {
+      const audit = createAuditLog(managementStores.audit, wallClock)
       const write: WriteSourceOrders = async (sources) => {
         const sink = createOrderSink({ openIndex, stream: await openIngestionStream(config) })
         await createSinkWrite(sink)(sources).finally(sink.close)
       }
-      const options = { sandbox: stores.sandbox, write, audit, clock: wallClock }
+      const options = { sandbox: managementStores.sandbox, write, audit, clock: wallClock }
       return work(createSandboxManagement(options))
     })
 

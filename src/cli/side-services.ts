@@ -33,23 +33,23 @@ export interface SideServices {
 /** Creates the side services of a process, and starts none. */
 export function createSideServices(config: Config, options: SideServicesOptions): SideServices {
   let dispatcher: EmbeddedDispatcher | undefined
-  let management: ManagementServers | undefined
+  let servers: ManagementServers | undefined
 
   return {
     async start() {
       dispatcher = startEmbeddedDispatcher(config, options)
-      management = await startManagementServers(config, options)
+      servers = await startManagementServers(config, options)
     },
     checks: () => dispatcher?.checks() ?? {},
     welcome(baseUrl, keys, nowMs) {
       const isDispatcher = config.opensearchUrls === undefined
       const logsRequests = options.logger.isLevelEnabled('info')
-      const { access = null, consoleLink = null } = management ?? {}
-      const service = { baseUrl, keys, isDispatcher, management: access, consoleLink, logsRequests }
+      const { access = null, consoleLink = null } = servers ?? {}
+      const service = { baseUrl, keys, isDispatcher, access, consoleLink, logsRequests }
       return demoWelcome(service, nowMs)
     },
     async stop() {
-      await Promise.all([dispatcher?.stop(), management?.close()])
+      await Promise.all([dispatcher?.stop(), servers?.close()])
     },
   }
 }

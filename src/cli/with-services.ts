@@ -88,12 +88,18 @@ export type WithKeyManagement = <T>(
 export function createWithKeyManagement(env: Environment): WithKeyManagement {
   return async (work) => {
     const services = await openKeyServices(parseConfig(env))
-    const { keys, keyPepper, management: stores } = services
-    const audit = createAuditLog(stores.audit, wallClock)
+    const { keys, keyPepper, managementStores } = services
+    const audit = createAuditLog(managementStores.audit, wallClock)
     try {
       await assertSupported(services)
-      const options = { keys, keyPepper, sessions: stores.sessions, audit, clock: wallClock }
-      return await work({ keys: createKeyManagement(options), audit, stores })
+      const options = {
+        keys,
+        keyPepper,
+        sessions: managementStores.sessions,
+        audit,
+        clock: wallClock,
+      }
+      return await work({ keys: createKeyManagement(options), audit, stores: managementStores })
     } finally {
       await services.close()
     }

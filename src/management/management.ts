@@ -26,7 +26,7 @@ export interface ManagementOptions
   keys: KeyStore
   keyPepper: Uint8Array
   cursorSecrets: readonly [CursorSecret, ...CursorSecret[]]
-  management: ManagementStores
+  managementStores: ManagementStores
   webhookSettings: WebhookSettings
   /** Epoch milliseconds. */
   clock: Clock
@@ -51,27 +51,33 @@ export interface Management {
 
 /** Creates the domain behind the management API and the console. */
 export function createManagement(options: ManagementOptions): Management {
-  const { keys, keyPepper, cursorSecrets, management: stores, clock } = options
+  const { keys, keyPepper, cursorSecrets, managementStores, clock } = options
   const { webhooks, orders, webhookSettings } = options
-  const audit = createAuditLog(stores.audit, clock)
+  const audit = createAuditLog(managementStores.audit, clock)
   const sink = createOrderSink(options)
   return {
-    keys: createKeyManagement({ keys, keyPepper, sessions: stores.sessions, audit, clock }),
+    keys: createKeyManagement({
+      keys,
+      keyPepper,
+      sessions: managementStores.sessions,
+      audit,
+      clock,
+    }),
     webhooks: createAuditedWebhooks(
       createWebhookManagement({ webhooks, orders, ...webhookSettings, clock }),
       audit,
     ),
     audit,
     sandbox: createSandboxManagement({
-      sandbox: stores.sandbox,
+      sandbox: managementStores.sandbox,
       write: createSinkWrite(sink),
       audit,
       clock,
     }),
-    sessions: createSessions({ sessions: stores.sessions, keys, audit, clock }),
-    idempotency: createIdempotency(stores.idempotency, clock),
+    sessions: createSessions({ sessions: managementStores.sessions, keys, audit, clock }),
+    idempotency: createIdempotency(managementStores.idempotency, clock),
     ingestion: createIngestion(sink),
-    stores,
+    stores: managementStores,
     cursors: createListCursorCodec(cursorSecrets),
     clock,
     close: sink.close,

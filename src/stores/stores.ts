@@ -22,8 +22,8 @@ export interface Stores {
   reindexing: Reindexing | null
   /** Endpoints, deliveries and the events that writers recorded. */
   webhooks: WebhookStores
-  /** The audit log, usage, sessions of the console, and repeated requests. */
-  management: ManagementStores
+  /** The audit log, usage, sessions of the console, repeated requests, and the sandbox. */
+  managementStores: ManagementStores
   /**
    * Creates what the first write needs. Idempotent.
    * @throws IndexLost

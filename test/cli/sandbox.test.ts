@@ -57,7 +57,7 @@ describe('the sandbox command', () => {
 
   it('exits 1 at the limit of an account, and says what to do', async () => {
     const services = await openServices(parseConfig(env))
-    await fillSandbox(services.management.sandbox, 'acc_full').finally(services.close)
+    await fillSandbox(services.managementStores.sandbox, 'acc_full').finally(services.close)
     const { code, stderr } = await run('create', '--account', 'acc_full', '--scenario', 'trial')
     expect(code).toBe(1)
     expect(stderr).toContain('has 1000 orders')

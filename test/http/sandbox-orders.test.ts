@@ -127,7 +127,7 @@ describe('the sandbox over HTTP', () => {
 
   it('refuses an order over the limit of an account, and says what to do', async () => {
     const account = newAccount()
-    await fillSandbox(app.services.management.sandbox, account)
+    await fillSandbox(app.services.managementStores.sandbox, account)
     await app.refresh()
     const { status, json } = await call('POST', ordersOf(account), { scenario: 'trial' })
     expect({ status, code: json.error.code }).toEqual({ status: 409, code: 'conflict' })
@@ -162,7 +162,7 @@ describe('the sandbox over HTTP', () => {
     const counted = { day: '2026-03-01', keyId: record.keyId, processId: 'p', requests: 1 }
     const lastUsedAt = Date.parse('2026-03-01T12:00:00Z')
     const counters = { ...counted, byStatus: { 200: 1 }, rateLimited: 0, lastUsedAt }
-    await app.services.management.usage.save([{ ...counters, accountId: `${account}.test` }])
+    await app.services.managementStores.usage.save([{ ...counters, accountId: `${account}.test` }])
     const { json } = await call('GET', `/v1/accounts/${account}/keys`)
     expect(json.data).toMatchObject([{ test: true, last_used_at: '2026-03-01T12:00:00.000Z' }])
   })

@@ -13,7 +13,7 @@ afterEach(() => app.close())
 async function usageOf(accountId: string) {
   await app.services.usage.flush()
   const days = { fromDay: '2000-01-01', toDay: '9999-12-31' }
-  const counters = await app.services.management.usage.list({ accountId, ...days })
+  const counters = await app.services.managementStores.usage.list({ accountId, ...days })
   return counters.map(({ keyId, requests, byStatus, rateLimited }) => {
     return { keyId, requests, byStatus, rateLimited }
   })
@@ -74,7 +74,7 @@ it('shows the last use of a key as of the last flush', async () => {
   const startedAt = Date.now()
   await app.call('/v1/orders', { key })
   await app.services.usage.flush()
-  const usedAt = await app.services.management.usage.lastUsedAt('acc_1')
+  const usedAt = await app.services.managementStores.usage.lastUsedAt('acc_1')
   expect([...usedAt.keys()]).toEqual([record.keyId])
   expect(usedAt.get(record.keyId)).toBeGreaterThanOrEqual(startedAt)
 })

@@ -37,9 +37,9 @@ export function addDeliveryCommands(
     .argument('<id>', 'the endpoint')
     .option('--json', 'print the delivery as JSON')
     .action(async (id: string, { json }: JsonFlag) =>
-      withWebhooks(async (management, config) => {
-        const sent = await management.sendTest(CLI_ACTOR, { id })
-        const delivery = await awaitAttempt(management, sent, config, context)
+      withWebhooks(async (auditedWebhooks, config) => {
+        const sent = await auditedWebhooks.sendTest(CLI_ACTOR, { id })
+        const delivery = await awaitAttempt(auditedWebhooks, sent, config, context)
         printDelivery(delivery, json, context)
         if (delivery.attempts.length > 0 && delivery.state !== 'delivered') context.setFailed()
       }),

@@ -16,8 +16,8 @@ export function addWebhookStatus(
     .description('report the dispatcher, its backlog and the number of endpoints by state')
     .option('--json', 'print it as JSON')
     .action(async ({ json }: { json?: true }) =>
-      withWebhooks(async (management, { writerLeaseMs }) => {
-        const status = statusJson(await management.status(writerLeaseMs))
+      withWebhooks(async (auditedWebhooks, { writerLeaseMs }) => {
+        const status = statusJson(await auditedWebhooks.status(writerLeaseMs))
         if (json) printJson(status, context)
         else for (const line of statusLines(status)) context.stdout.write(`${line}\n`)
       }),

@@ -112,7 +112,7 @@ export function openOpenSearchStores(
       clock: wallClock,
     }),
     webhooks,
-    management: createOpenSearchManagementStores({
+    managementStores: createOpenSearchManagementStores({
       client,
       names,
       ensureIndices,

@@ -46,7 +46,7 @@ export function openSqliteStores(
   const busyMs = isServer ? SERVER_BUSY_MS : undefined
   const keys = openKeysDatabase(dataDir, busyMs)
   const webhooks = openSqliteWebhookStores({ dataDir }, role)
-  const management = openSqliteManagementStores({ dataDir }, role)
+  const managementStores = openSqliteManagementStores({ dataDir }, role)
   const findSubscribers = createSubscriberLookup(webhooks.endpoints, monotonicClock)
   function openWriter(clock: Clock): OrderIndex {
     const db = openOrdersUnlessLost(dataDir, busyMs)
@@ -79,7 +79,7 @@ export function openSqliteStores(
     inspection: createSqliteInspection(orders),
     reindexing: null,
     webhooks,
-    management,
+    managementStores,
     // Opening the files did both.
     async initialize() {},
     async assertSupported() {},
@@ -88,7 +88,7 @@ export function openSqliteStores(
     async close() {
       orders.close()
       keys.close()
-      management.close()
+      managementStores.close()
       await webhooks.close()
     },
   }
@@ -97,17 +97,20 @@ export function openSqliteStores(
 /** Keys, accounts and the management of both alone, also where the orders are lost. */
 export function openSqliteKeys({
   dataDir,
-}: Pick<Config, 'dataDir'>): Pick<Stores, 'keys' | 'management' | 'assertSupported' | 'close'> {
+}: Pick<Config, 'dataDir'>): Pick<
+  Stores,
+  'keys' | 'managementStores' | 'assertSupported' | 'close'
+> {
   if (!existsSync(keysFile(dataDir))) openOrdersUnlessLost(dataDir).close()
   const keys = openKeysDatabase(dataDir)
-  const management = openSqliteManagementStores({ dataDir }, 'command')
+  const managementStores = openSqliteManagementStores({ dataDir }, 'command')
   return {
     keys: guardMethods(createSqliteKeyStore(keys), keysFile(dataDir)),
-    management,
+    managementStores,
     async assertSupported() {},
     async close() {
       keys.close()
-      management.close()
+      managementStores.close()
     },
   }
 }

@@ -108,7 +108,7 @@ describe('a command that is killed', () => {
   afterAll(() => services.close())
 
   const list = (accountId: string) =>
-    services.management.audit.list({ accountId, limit: 1_000, after: null })
+    services.managementStores.audit.list({ accountId, limit: 1_000, after: null })
 
   /** Kills a command as soon as its entry is stored, or a little later. */
   async function killAfterEntry(args: string[], accountId: string, delayMs: number) {

@@ -9,8 +9,8 @@ afterEach(() => commands.remove())
 
 /** The entries of the audit log, oldest first. */
 const audited = () =>
-  commands.withServices(async ({ management }) => {
-    const entries = await management.audit.list({ limit: 100, after: null })
+  commands.withServices(async ({ managementStores }) => {
+    const entries = await managementStores.audit.list({ limit: 100, after: null })
     return entries.toReversed()
   })
 

@@ -67,11 +67,11 @@ describe.each(backends)('a process that stops during a change on %s', (_name, op
   afterEach(() => stores.close())
 
   function management(process?: ReturnType<typeof createStoppingProcess>): KeyManagement {
-    const { audit: auditStore } = stores.management
+    const { audit: auditStore } = stores.managementStores
     const audit = process?.stopAt(auditStore, ['insert', 'setOutcome']) ?? auditStore
     const writes = ['insert', 'update', 'setAccountBlocked'] as const
     const keys = process?.stopAt(stores.keys, writes) ?? stores.keys
-    const { sessions: own } = stores.management
+    const { sessions: own } = stores.managementStores
     const sessions = process?.stopAt(own, ['removeOf']) ?? own
     const log = createAuditLog(audit, Date.now)
     return createKeyManagement({ keys, keyPepper: PEPPER, sessions, audit: log, clock: Date.now })
@@ -85,7 +85,7 @@ describe.each(backends)('a process that stops during a change on %s', (_name, op
     return { keys, isBlocked: found?.accountBlocked }
   }
   const entries = async () =>
-    (await stores.management.audit.list({ limit: 100, after: null })).filter(
+    (await stores.managementStores.audit.list({ limit: 100, after: null })).filter(
       ({ actor }) => actor === ACTOR.name,
     )
 

@@ -22,8 +22,9 @@ beforeEach(async () => {
   now = Date.parse('2026-11-23T12:00:00Z')
   other = await openServices(parseConfig(stores.env))
   // Otherwise both create the index, and one may read it before its primary shard has started.
-  await stores.services.management.idempotency.purge(0)
-  const of = ({ management }: Services) => createIdempotency(management.idempotency, () => now)
+  await stores.services.managementStores.idempotency.purge(0)
+  const of = ({ managementStores }: Services) =>
+    createIdempotency(managementStores.idempotency, () => now)
   processes = [of(stores.services), of(other)]
 })
 afterEach(() => other.close())

@@ -44,11 +44,11 @@ async function open(openBackend: () => Backend | Promise<Backend>) {
   const [services] = opened
   if (services === undefined) throw new Error('expected the opened services')
   return {
-    ...services.management,
+    ...services.managementStores,
     async openAgain() {
       const other = await openServices(parseConfig(backend.env))
       opened.push(other)
-      return other.management
+      return other.managementStores
     },
     async close() {
       for (const one of opened) await one.close()

@@ -41,9 +41,9 @@ describe.each(stores)('the sandbox on %s', (_name, open) => {
   function manage(writeSources: WriteSourceOrders, maxOrders?: number): SandboxManagement {
     return createSandboxManagement({
       ...(maxOrders !== undefined && { maxOrders }),
-      sandbox: opened.management.sandbox,
+      sandbox: opened.managementStores.sandbox,
       write: writeSources,
-      audit: createAuditLog(opened.management.audit, Date.now),
+      audit: createAuditLog(opened.managementStores.audit, Date.now),
       clock: Date.now,
     })
   }
@@ -70,7 +70,7 @@ describe.each(stores)('the sandbox on %s', (_name, open) => {
   }
 
   describe('the store', () => {
-    const store = () => opened.management.sandbox
+    const store = () => opened.managementStores.sandbox
 
     it('returns an order as it was stored, to its account alone', async () => {
       await store().insert(order())
@@ -169,7 +169,7 @@ describe.each(stores)('the sandbox on %s', (_name, open) => {
     const { customer } = await read(SANDBOX, order)
     const erased = await move(order, 'erase')
     expect(JSON.stringify(erased)).not.toContain(customer.email)
-    expect(await opened.management.sandbox.find(ACCOUNT, order.orderId)).toEqual(erased)
+    expect(await opened.managementStores.sandbox.find(ACCOUNT, order.orderId)).toEqual(erased)
     await expect(move(order, 'pay')).rejects.toMatchObject({
       code: 'impossible_move',
       possible: [],
@@ -206,7 +206,7 @@ describe.each(stores)('the sandbox on %s', (_name, open) => {
   it('every change is in the audit log', async () => {
     const order = await create('card_paid')
     await move(order, 'refund')
-    const entries = await opened.management.audit.list({
+    const entries = await opened.managementStores.audit.list({
       accountId: ACCOUNT,
       limit: 9,
       after: null,
@@ -234,7 +234,7 @@ describe.each(stores)('the sandbox on %s', (_name, open) => {
     await createIn('acc_2')
     for (const one of made.slice(1)) await move(one, 'erase')
     await createIn(ACCOUNT)
-    const entries = await opened.management.audit.list({
+    const entries = await opened.managementStores.audit.list({
       accountId: ACCOUNT,
       limit: 9,
       after: null,

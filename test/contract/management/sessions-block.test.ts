@@ -15,16 +15,19 @@ describe.each(stores)('a block during the exchange of a link on %s', (_name, ope
   afterEach(() => opened.close())
 
   it('ends its session, also once the account is unblocked', async () => {
-    const { keys, management } = opened
-    const audit = createAuditLog(management.audit, Date.now)
+    const { keys, managementStores } = opened
+    const audit = createAuditLog(managementStores.audit, Date.now)
     const options = { keys, keyPepper: Buffer.alloc(32), audit, clock: Date.now }
-    const { setAccountBlocked } = createKeyManagement({ ...options, sessions: management.sessions })
+    const { setAccountBlocked } = createKeyManagement({
+      ...options,
+      sessions: managementStores.sessions,
+    })
     const inserted: string[] = []
-    const blocking: typeof management.sessions = {
-      ...management.sessions,
+    const blocking: typeof managementStores.sessions = {
+      ...managementStores.sessions,
       async insert(session) {
         await setAccountBlocked(CLI_ACTOR, ACCOUNT, true)
-        await management.sessions.insert(session)
+        await managementStores.sessions.insert(session)
         inserted.push(session.digest)
       },
     }
@@ -33,7 +36,7 @@ describe.each(stores)('a block during the exchange of a link on %s', (_name, ope
     const { secret } = await sessions.createLink(CLI_ACTOR, grant)
     expect(await sessions.exchange(secret)).toBeNull()
     await setAccountBlocked(CLI_ACTOR, ACCOUNT, false)
-    const found = inserted.map((digest) => management.sessions.find(digest))
+    const found = inserted.map((digest) => managementStores.sessions.find(digest))
     expect(await Promise.all(found)).toEqual([null])
   })
 })

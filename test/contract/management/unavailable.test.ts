@@ -64,6 +64,6 @@ const calls: [name: string, call: (stores: ManagementStores) => Promise<unknown>
 
 describe('a store of the management API that is unavailable', () => {
   it.each(calls)('throws Unavailable from %s', async (_name, call) => {
-    await expect(call(services.management)).rejects.toBeInstanceOf(Unavailable)
+    await expect(call(services.managementStores)).rejects.toBeInstanceOf(Unavailable)
   })
 })

@@ -110,7 +110,7 @@ describe('a session', () => {
 
   it('the store finds a session by the digest of its secret only', async () => {
     const session = await one.signIn()
-    const { sessions } = one.services.management
+    const { sessions } = one.services.managementStores
     expect(await sessions.find(session)).toBeNull()
     expect(await sessions.find(hash('sha256', session))).toMatchObject({ accountId: 'acc_1' })
   })

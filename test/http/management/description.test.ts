@@ -40,7 +40,7 @@ describe('the life of a resource matches the description of the management API',
   it('a block, the usage and a page of the audit log are as described', async () => {
     await test.api.call('PUT', `${ACCOUNT}/block`)
     await test.api.call('DELETE', `${ACCOUNT}/block`)
-    await test.api.services.management.usage.save([
+    await test.api.services.managementStores.usage.save([
       {
         ...{ accountId: 'acc_1', keyId: 'key_1', processId: 'run_1', day: '2026-11-23' },
         ...{ requests: 1, byStatus: { 200: 1 }, rateLimited: 0, lastUsedAt: 1 },

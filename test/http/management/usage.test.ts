@@ -12,7 +12,7 @@ async function count(accountId: string, ...daysAgo: readonly number[]): Promise<
 }
 
 async function countFor(keyId: string, accountId: string, daysAgo: readonly number[]) {
-  await test.api.services.management.usage.save(
+  await test.api.services.managementStores.usage.save(
     daysAgo.flatMap((ago) =>
       ['one', 'two'].map((processId) => ({
         accountId,

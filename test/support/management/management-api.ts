@@ -44,7 +44,7 @@ export async function openManagementApi(options: ManagementApiOptions = {}) {
     api: app,
     registry,
   } = buildManagement(
-    { ...test.services, management: stores(test.services.management) },
+    { ...test.services, managementStores: stores(test.services.managementStores) },
     test.config,
     {
       logger,

@@ -23,7 +23,7 @@ async function expectUnavailable(call: Promise<unknown>, message: string): Promi
 
 describe('a damaged document of the management API makes its reader unavailable', () => {
   it.each(['entry', 'entry.at', 'entry.actor'])('an entry without %s', async (field) => {
-    const { audit } = test.services.management
+    const { audit } = test.services.managementStores
     await audit.insert({
       ...{ id: 'aud_1', at: 1, actor: 'cli', requestId: null, accountId: 'acc_1', target: 'key_1' },
       action: 'key.create',
@@ -34,7 +34,7 @@ describe('a damaged document of the management API makes its reader unavailable'
   })
 
   it.each(['counters', 'counters.requests'])('a counter without %s', async (field) => {
-    const { usage } = test.services.management
+    const { usage } = test.services.managementStores
     await usage.save([
       {
         ...{ day: '2026-11-01', keyId: 'key_1', accountId: 'acc_1', processId: 'run_1' },
@@ -47,7 +47,7 @@ describe('a damaged document of the management API makes its reader unavailable'
   })
 
   it.each(['session', 'session.accountId'])('a link and a session without %s', async (field) => {
-    const { sessions } = test.services.management
+    const { sessions } = test.services.managementStores
     const grant = { accountId: 'acc_1', subject: 'maria', capabilities: [] }
     const session = { ...grant, digest: 'd', expiresAt: 1 }
     await sessions.insertLink({ ...session, sessionMs: 1 })
@@ -59,7 +59,7 @@ describe('a damaged document of the management API makes its reader unavailable'
   })
 
   it.each(['order', 'order.source'])('an order of a sandbox without %s', async (field) => {
-    const { sandbox } = test.services.management
+    const { sandbox } = test.services.managementStores
     const order = { accountId: 'acc_1', orderId: 'ord_1', scenario: 'pix_awaiting', madeAt: 1 }
     await sandbox.insert({ ...order, source: sourceOrder({ id: 'ord_1' }) })
     const message = await damage('sandbox-orders', 'acc_1:ord_1', field)
@@ -69,7 +69,7 @@ describe('a damaged document of the management API makes its reader unavailable'
   })
 
   it.each(['request', 'request.bodyDigest'])('a request without %s', async (field) => {
-    const { idempotency } = test.services.management
+    const { idempotency } = test.services.managementStores
     const request = { id: 'i', bodyDigest: 'd', createdAt: 1, response: null }
     await idempotency.begin(request, 0)
     const message = await damage('idempotent-requests', 'i', field)

@@ -10,9 +10,14 @@ interface FilterParam {
   synonyms: readonly string[]
 }
 
-interface FilterStorage {
+interface FilterField {
   /** The field of both stores that the filter compares. */
   column: string
+  /**
+   * Whether the field is personal data. A masked key cannot use such a filter, which would confirm
+   * a guess.
+   */
+  isPersonal: boolean
   /**
    * `true` for the filters of the first release, which occupy fixed places in the text that a
    * cursor signs. A filter added later has `false` and joins that text only when set: existing
@@ -24,14 +29,14 @@ interface FilterStorage {
 }
 
 /** Matches orders whose field is one of the given values. */
-export interface ValuesFilter extends FilterParam, FilterStorage {
+export interface ValuesFilter extends FilterParam, FilterField {
   kind: 'values'
   values: readonly string[]
   example: string
 }
 
 /** Matches orders whose field lies in a half-open range of instants. */
-export interface RangeFilter extends FilterStorage {
+export interface RangeFilter extends FilterField {
   kind: 'range'
   /** Whether an order can lack the field; a bound at either end excludes such an order. */
   isNullable: boolean
@@ -42,7 +47,7 @@ export interface RangeFilter extends FilterStorage {
 }
 
 /** Matches orders that have one of the given texts in a field. */
-export interface LookupFilter extends FilterParam, FilterStorage {
+export interface LookupFilter extends FilterParam, FilterField {
   kind: 'lookup'
   column: LookupColumn
   /** The form that is compared; `null` for a text that no order can have. */

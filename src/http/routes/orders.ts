@@ -2,7 +2,7 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import type { KeyRecord } from '../../auth/key-store.ts'
 import type { CursorCodec } from '../../orders/cursor.ts'
 import { listParamNames, parseListParams } from '../../orders/list-params.ts'
-import { maskedOrders, rejectPersonalFilters } from '../../orders/masked-orders.ts'
+import { createMaskedReader, rejectPersonalFilters } from '../../orders/masked-reader.ts'
 import { orderIdPattern } from '../../orders/order.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
 import { listOrders } from '../../orders/paging.ts'
@@ -23,7 +23,7 @@ const ORDER_ID = new RegExp(orderIdPattern)
 /** `GET /v1/orders` and `GET /v1/orders/{id}`. */
 const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app, options) => {
   const { store, cursors } = options
-  const masked = maskedOrders(store)
+  const masked = createMaskedReader(store)
 
   app.route({
     method: READ_METHODS,

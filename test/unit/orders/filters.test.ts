@@ -22,10 +22,12 @@ describe('canonicalFilters', () => {
     origins: {
       ...{ kind: 'values', param: 'origin', column: 'origin', values: ['A', 'B'] },
       ...{ description: '', example: 'A', synonyms: [], isInEveryCursor: false },
+      isPersonal: false,
       isInEveryIndex: false,
     },
     shipped: {
       ...{ kind: 'range', column: 'shipped_key', isNullable: true, isInEveryCursor: false },
+      isPersonal: false,
       isInEveryIndex: false,
       gte: { ...bound, param: 'shipped_gte' },
       lt: { ...bound, param: 'shipped_lt' },

@@ -1,11 +1,13 @@
+import { orderFilters } from './filter-table.ts'
+import { paramsOf } from './filter-types.ts'
 import { InvalidParamError } from './invalid-param-error.ts'
-import { listParamNames, type RawQuery } from './list-params.ts'
+import type { RawQuery } from './list-params.ts'
 import { maskOrder } from './mask-order.ts'
 import type { OrderReader } from './order-store.ts'
 import { tagOf } from './order-tag.ts'
 
 /** The orders of a store without personal data, for keys with the scope `orders:read_masked`. */
-export function maskedOrders(orders: OrderReader): OrderReader {
+export function createMaskedReader(orders: OrderReader): OrderReader {
   return {
     async findPage(query, scope) {
       const rows = await orders.findPage(query, scope)
@@ -23,7 +25,10 @@ export function maskedOrders(orders: OrderReader): OrderReader {
   }
 }
 
-const personalParams = listParamNames.filter((name) => name.startsWith('customer_'))
+const personalParams = Object.values(orderFilters)
+  .filter(({ isPersonal }) => isPersonal)
+  .flatMap(paramsOf)
+  .map(({ param }) => param)
 
 /**
  * Rejects filters by personal data: with them, a masked answer would confirm a guess.

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { orderFilters } from '../../../src/orders/filter-table.ts'
 import type { Filter } from '../../../src/orders/filter-types.ts'
 import { canonicalFilters, noFilters } from '../../../src/orders/filters.ts'
-import { filterConditions } from '../../../src/orders/order-store.ts'
 
 const NONE = noFilters
 
@@ -47,26 +46,6 @@ describe('canonicalFilters', () => {
       ...canonicalFilters(NONE),
       { origins: ['A', 'B'] },
       { shipped: [null, 7] },
-    ])
-  })
-})
-
-describe('filterConditions', () => {
-  it('returns no condition without filters', () => {
-    expect(filterConditions(NONE)).toEqual([])
-  })
-
-  it('returns the conditions of the filters that are set, in the order of the table', () => {
-    const filters = {
-      ...NONE,
-      ...{ statuses: ['PAID'] as const, paymentMethods: ['PIX'] as const },
-      ...{ created: { gte: 1 }, updated: { lt: 2 } },
-    }
-    expect(filterConditions(filters)).toEqual([
-      { column: 'status', values: ['PAID'] },
-      { column: 'payment_method', values: ['PIX'] },
-      { column: 'created_key', range: { gte: 1 } },
-      { column: 'updated_key', range: { lt: 2 } },
     ])
   })
 })

@@ -1,45 +1,8 @@
-import { describe, expect, it } from 'vitest'
-import { noFilters } from '../../../src/orders/filters.ts'
-import { filterConditions, NULL_INSTANT_KEY } from '../../../src/orders/order-store.ts'
+import { expect, it } from 'vitest'
+import { NULL_INSTANT_KEY } from '../../../src/orders/order-store.ts'
 
-describe('a filter on updated_at', () => {
-  it.each([
-    ['without bounds includes undated orders', {}, {}],
-    ['from an instant on excludes undated orders', { gte: 5 }, { gte: 5, lt: NULL_INSTANT_KEY }],
-    ['from the epoch on excludes undated orders', { gte: 0 }, { gte: 0, lt: NULL_INSTANT_KEY }],
-    ['up to an instant excludes undated orders', { lt: 9 }, { lt: 9 }],
-    ['up to the epoch excludes undated orders', { lt: 0 }, { lt: 0 }],
-    ['between two instants excludes undated orders', { gte: 5, lt: 9 }, { gte: 5, lt: 9 }],
-    ['up to their key excludes undated orders', { lt: NULL_INSTANT_KEY }, { lt: NULL_INSTANT_KEY }],
-    [
-      'beyond their key excludes undated orders',
-      { lt: NULL_INSTANT_KEY + 1 },
-      { lt: NULL_INSTANT_KEY },
-    ],
-    ['from an instant on, or undated', { gte: 5, orNull: true }, { gte: 5 }],
-  ] as const)('a filter on updated_at %s', (_name, updated, range) => {
-    const filters = { ...noFilters, updated }
-    const column = 'updated_key'
-    const expected = Object.keys(range).length === 0 ? [] : [{ column, range }]
-    expect(filterConditions(filters)).toStrictEqual(expected)
-  })
-
-  it.each([
-    ['up to an instant, or undated', { lt: 9 }],
-    ['between two instants, or undated', { gte: 5, lt: 9 }],
-  ])('a filter on updated_at %s', (_name, range) => {
-    const updated = { ...range, orNull: true } as const
-    const filters = { ...noFilters, updated }
-    expect(filterConditions(filters)).toStrictEqual([
-      { column: 'updated_key', range, orKey: NULL_INSTANT_KEY },
-    ])
-  })
-})
-
-describe('the key of an order without updated_at', () => {
-  it('the key of an order without updated_at is exact in JSON and after every valid date', () => {
-    expect(JSON.parse(String(NULL_INSTANT_KEY))).toBe(NULL_INSTANT_KEY)
-    expect(Number.isSafeInteger(NULL_INSTANT_KEY)).toBe(true)
-    expect(new Date(NULL_INSTANT_KEY + 1).getTime()).toBeNaN()
-  })
+it('the key of an order without updated_at is exact in JSON and after every valid date', () => {
+  expect(JSON.parse(String(NULL_INSTANT_KEY))).toBe(NULL_INSTANT_KEY)
+  expect(Number.isSafeInteger(NULL_INSTANT_KEY)).toBe(true)
+  expect(new Date(NULL_INSTANT_KEY + 1).getTime()).toBeNaN()
 })

@@ -1,11 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../lib/clock.ts'
-import {
-  filterConditions,
-  NULL_INSTANT_KEY,
-  type PageQuery,
-  type Position,
-} from '../../../orders/order-store.ts'
+import { filterConditions } from '../../../orders/filter-conditions.ts'
+import { NULL_INSTANT_KEY, type PageQuery, type Position } from '../../../orders/order-store.ts'
 
 /** Where the pages of an account's listing probably end. */
 export interface PageWindows {

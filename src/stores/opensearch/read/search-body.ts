@@ -1,6 +1,5 @@
+import { type FilterCondition, filterConditions } from '../../../orders/filter-conditions.ts'
 import {
-  type FilterCondition,
-  filterConditions,
   NULL_INSTANT_KEY,
   type PageQuery,
   type Position,

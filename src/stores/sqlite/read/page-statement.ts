@@ -3,10 +3,12 @@ import {
   type FilterCondition,
   filterConditions,
   type LookupCondition,
+  type RangeCondition,
+} from '../../../orders/filter-conditions.ts'
+import {
   NULL_INSTANT_KEY,
   type PageQuery,
   type Position,
-  type RangeCondition,
   type Sort,
 } from '../../../orders/order-store.ts'
 

@@ -1,9 +1,5 @@
-import {
-  filterConditions,
-  isAfter,
-  NULL_INSTANT_KEY,
-  type PageQuery,
-} from '../../../orders/order-store.ts'
+import { filterConditions } from '../../../orders/filter-conditions.ts'
+import { isAfter, NULL_INSTANT_KEY, type PageQuery } from '../../../orders/order-store.ts'
 import type { Statement } from './page-statement.ts'
 import { isPaidRange, type ReadRow } from './plan-page.ts'
 

@@ -2,9 +2,9 @@ import {
   type FilterCondition,
   filterConditions,
   type LookupCondition,
-  type PageQuery,
   type RangeCondition,
-} from '../../../orders/order-store.ts'
+} from '../../../orders/filter-conditions.ts'
+import type { PageQuery } from '../../../orders/order-store.ts'
 import {
   allOf,
   conditionSql,

@@ -4,6 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { createFolder, createPrivateFile } from '../../../lib/private-files.ts'
 import type { Migration } from './schema.ts'
 
+const SQLITE_BUSY = 5
+
 /**
  * Opens a database file and creates missing tables. `migrations[n]` upgrades the file from version
  * n to n + 1, so a released one is never edited; a later version is rejected. `busyTimeoutMs`: how
@@ -49,6 +51,17 @@ function assertTables(db: DatabaseSync, file: string): void {
   if (versionOf(db) > 0) return
   db.close()
   throw new DatabaseMissingError(file)
+}
+
+/** Whether the statement succeeds without a wait. */
+export function tryExec(db: DatabaseSync, sql: string): boolean {
+  try {
+    db.exec(sql)
+    return true
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
+    return false
+  }
 }
 
 /** On a full disk SQLite rolls back by itself; a second `ROLLBACK` would hide the first error. */

@@ -3,9 +3,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
 import { createPrivateFile } from '../../../lib/private-files.ts'
 import type { WebhookStores } from '../../../webhooks/webhook-stores.ts'
+import { tryExec } from '../database/database.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 import { trackFileIdentity } from '../database/replaced-file-guard.ts'
-import { tryExec } from '../write/writer-lock.ts'
 
 const POLL_MS = 100
 /** A reader of the status holds the lock for an instant, which is no delay to report. */

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { WatchRunningError, type WriterPurpose } from '../../../indexing/writer/order-index.ts'
 import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
 import { createPrivateFile } from '../../../lib/private-files.ts'
+import { tryExec } from '../database/database.ts'
 
 export interface WriterLockOptions {
   purpose: WriterPurpose
@@ -46,15 +47,3 @@ export async function acquireWriterLock(
 }
 
 const PROBE = 'SELECT 1 FROM sqlite_schema'
-const SQLITE_BUSY = 5
-
-/** Whether the statement succeeds without a wait. */
-export function tryExec(db: DatabaseSync, sql: string): boolean {
-  try {
-    db.exec(sql)
-    return true
-  } catch (error) {
-    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
-    return false
-  }
-}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { noFilters, type OrderFilters } from '../../../../src/orders/filters.ts'
-import { NULL_INSTANT_KEY, type PageQuery } from '../../../../src/orders/order-store.ts'
-import { pageStatement } from '../../../../src/stores/sqlite/read/page-statement.ts'
+import { noFilters, type OrderFilters } from '../../../../../src/orders/filters.ts'
+import { NULL_INSTANT_KEY, type PageQuery } from '../../../../../src/orders/order-store.ts'
+import { pageStatement } from '../../../../../src/stores/sqlite/read/page-statement.ts'
 
 const NONE: OrderFilters = noFilters
 const statement = (changes: Partial<PageQuery> = {}, filters: Partial<OrderFilters> = {}) =>

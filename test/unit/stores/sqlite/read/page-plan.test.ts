@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { noFilters, type OrderFilters } from '../../../../src/orders/filters.ts'
-import { type PageQuery, sorts } from '../../../../src/orders/order-store.ts'
-import { applyMigrations } from '../../../../src/stores/sqlite/database/database.ts'
-import { ordersMigrations } from '../../../../src/stores/sqlite/database/schema.ts'
-import { pageStatement } from '../../../../src/stores/sqlite/read/page-statement.ts'
+import { noFilters, type OrderFilters } from '../../../../../src/orders/filters.ts'
+import { type PageQuery, sorts } from '../../../../../src/orders/order-store.ts'
+import { applyMigrations } from '../../../../../src/stores/sqlite/database/database.ts'
+import { ordersMigrations } from '../../../../../src/stores/sqlite/database/schema.ts'
+import { pageStatement } from '../../../../../src/stores/sqlite/read/page-statement.ts'
 
 const NONE: OrderFilters = noFilters
 const place = { key: 5000, id: 'ord_5' }

@@ -1,11 +1,15 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type InstantRange, noFilters, type OrderFilters } from '../../../../src/orders/filters.ts'
-import { NULL_INSTANT_KEY, type PageQuery, sorts } from '../../../../src/orders/order-store.ts'
-import { applyMigrations } from '../../../../src/stores/sqlite/database/database.ts'
-import { ordersMigrations } from '../../../../src/stores/sqlite/database/schema.ts'
-import type { Statement } from '../../../../src/stores/sqlite/read/page-statement.ts'
-import { planPage } from '../../../../src/stores/sqlite/read/plan-page.ts'
+import {
+  type InstantRange,
+  noFilters,
+  type OrderFilters,
+} from '../../../../../src/orders/filters.ts'
+import { NULL_INSTANT_KEY, type PageQuery, sorts } from '../../../../../src/orders/order-store.ts'
+import { applyMigrations } from '../../../../../src/stores/sqlite/database/database.ts'
+import { ordersMigrations } from '../../../../../src/stores/sqlite/database/schema.ts'
+import type { Statement } from '../../../../../src/stores/sqlite/read/page-statement.ts'
+import { planPage } from '../../../../../src/stores/sqlite/read/plan-page.ts'
 
 const ORDERS = 12_000
 const place = { key: ORDERS * 5 + 1, id: 'ord_9' }

@@ -6,7 +6,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { newRequestId } from '../lib/ids.ts'
-import connectionDraining from './server/graceful-shutdown.ts'
+import closeConnections from './server/close-connections.ts'
 import {
   createHttpServer,
   defaultServerLimits,
@@ -54,6 +54,6 @@ export function createBaseApp(options: BaseAppOptions): FastifyInstance {
     clientErrorHandler: () => {}, // Our server answers; Fastify would send a second response.
   })
   app.setValidatorCompiler(TypeBoxValidatorCompiler)
-  app.register(connectionDraining)
+  app.register(closeConnections)
   return app
 }

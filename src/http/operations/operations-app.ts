@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
-import connectionDraining from '../server/graceful-shutdown.ts'
+import closeConnections from '../server/close-connections.ts'
 import type { Readiness } from './readiness.ts'
 
 /** The part of the metrics that `GET /metrics` renders. */
@@ -15,7 +15,7 @@ export function buildOperationsApp(
   isAlive: () => Promise<boolean> = async () => true,
 ): FastifyInstance {
   const app = Fastify({ logger: false })
-  app.register(connectionDraining)
+  app.register(closeConnections)
   app.get('/health/live', async (_request, reply) => {
     if (await isAlive()) return { status: 'ok' }
     return reply.code(503).send({ status: 'unavailable' })

@@ -1,6 +1,5 @@
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import fp from 'fastify-plugin'
 import { type Clock, monotonicClock } from '../../lib/clock.ts'
 import type { Health, Readiness } from '../operations/readiness.ts'
 import { connectionTrackerOf } from './connection-tracker.ts'
@@ -14,13 +13,6 @@ const MAX_DRAIN_MS = 8_000
 const CHECK_INTERVAL_MS = 25
 /** Traffic has ended after half a second without a request or connection. */
 const QUIET_CHECKS = 500 / CHECK_INTERVAL_MS
-
-/** After the drain: how long a client that has sent nothing can take to start its request. */
-const FIRST_BYTE_TIMEOUT_MS = 500
-/** After the drain: how long a client can take to complete a request. */
-const REQUEST_TIMEOUT_MS = 2_000
-/** After the drain: how long a client can take to read a response. */
-const RESPONSE_TIMEOUT_MS = 5_000
 
 /** The health of a process that shuts down. */
 export const DRAINING: Health = { status: 'draining', checks: {} }
@@ -79,29 +71,3 @@ export function createGracefulShutdown(
     },
   }
 }
-
-/**
- * The second phase: `close()` waits for every connection, and Node closes only those that have
- * received a response. A preconnected socket of a load balancer would block it until SIGKILL.
- */
-export default fp(
-  async (app) => {
-    const { open, idle, inFlight, closeAfterResponses } = connectionTrackerOf(app.server)
-
-    app.addHook('preClose', async () => {
-      closeAfterResponses() // Fastify does so for later requests only.
-      setTimeout(() => {
-        for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
-      }, FIRST_BYTE_TIMEOUT_MS).unref()
-      setTimeout(() => {
-        for (const socket of idle) socket.destroy()
-        // Its response is in flight, and waits for the rest of the body.
-        for (const { req } of inFlight) if (!req.complete) req.socket.destroy()
-      }, REQUEST_TIMEOUT_MS).unref()
-      setTimeout(() => {
-        for (const { req, headersSent } of inFlight) if (headersSent) req.socket.destroy()
-      }, RESPONSE_TIMEOUT_MS).unref()
-    })
-  },
-  { name: 'connection-draining' },
-)

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import fp from 'fastify-plugin'
 import { type Clock, monotonicClock } from '../../lib/clock.ts'
 import { newRequestId } from '../../lib/ids.ts'
 import { ApiError, renderError } from '../api-error.ts'
@@ -121,14 +120,3 @@ export function createLoadShedder({ maxConcurrent, onShed }: LoadShedderOptions)
     },
   }
 }
-
-/** Releases the slot of a request once its response is rendered. */
-export default fp<{ loadShedder: LoadShedder }>(
-  async (app, { loadShedder }) => {
-    app.addHook('onSend', (_request, reply, payload, done) => {
-      loadShedder.release(reply.raw)
-      done(null, payload)
-    })
-  },
-  { name: 'load-shedding' },
-)

@@ -1,16 +1,9 @@
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyRequest } from 'fastify'
-import fp from 'fastify-plugin'
 import { monotonicClock } from '../../lib/clock.ts'
-import { ipRateLimitKey } from '../../rate-limit/failed-authentications.ts'
 import type { ConnectionTracker } from './connection-tracker.ts'
-import {
-  type Peer,
-  selectToFreeMemory,
-  selectToFreeSlots,
-  type UnreadConnection,
-} from './eviction-policy.ts'
+import { selectToFreeMemory, selectToFreeSlots, type UnreadConnection } from './eviction-policy.ts'
+import { peerOf } from './peers.ts'
 
 export const CLOSE_REASONS = ['too_many', 'answer_not_taken', 'memory'] as const
 /** Why a connection is closed: too many, a response that is not read, or too much unread memory. */
@@ -152,25 +145,3 @@ function countFlushedBytes(socket: Socket): number {
   const { _handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null }
   return socket.bytesWritten - (_handle?.writeQueueSize ?? 0)
 }
-
-const requests = new WeakMap<ServerResponse, FastifyRequest>()
-
-/** Returns the peer of a response; a request that never reached Fastify counts for its address. */
-export function peerOf(response: ServerResponse): Peer {
-  const request = requests.get(response)
-  const account = request?.caller?.accountId
-  if (account !== undefined) return { isAuthenticated: true, id: account }
-  const { remoteAddress = 'unknown' } = response.req.socket
-  return { isAuthenticated: false, id: ipRateLimitKey(request?.ip ?? remoteAddress, remoteAddress) }
-}
-
-/** Maps responses to requests, so that peers are resolved lazily. */
-export default fp(
-  async (app) => {
-    app.addHook('onRequest', (request, { raw }, next) => {
-      requests.set(raw, request)
-      next()
-    })
-  },
-  { name: 'peers' },
-)

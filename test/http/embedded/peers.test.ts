@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { generateApiKey } from '../../../src/auth/api-key.ts'
 import type { Peer } from '../../../src/http/server/eviction-policy.ts'
-import { peerOf } from '../../../src/http/server/slow-clients.ts'
+import { peerOf } from '../../../src/http/server/peers.ts'
 import { createTestApp, ROOMY, type TestApp } from '../../support/http/test-app.ts'
 
 let app: TestApp

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import connectionDraining from '../../../../src/http/server/graceful-shutdown.ts'
+import closeConnections from '../../../../src/http/server/close-connections.ts'
 import { openSocket } from '../../../support/http/raw-http.ts'
 
 let app: FastifyInstance
@@ -12,7 +12,7 @@ beforeEach(async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   respond = resolve
   app = Fastify({ return503OnClosing: false })
-  app.register(connectionDraining)
+  app.register(closeConnections)
   app.get('/', async () => {
     await promise
     return 'late'

@@ -1,5 +1,6 @@
 import { demoApiKey, keyDigest } from '../auth/api-key.ts'
-import { inactiveReason, issueKey } from '../auth/keys.ts'
+import { inactiveReason } from '../auth/inactive-reason.ts'
+import { issueKey } from '../auth/issue-key.ts'
 import { load } from '../indexing/sources/load.ts'
 import { createWriter } from '../indexing/writer/writer.ts'
 import { wallClock } from '../lib/clock.ts'

@@ -1,4 +1,4 @@
-import { issueKey } from '../../../src/auth/keys.ts'
+import { issueKey } from '../../../src/auth/issue-key.ts'
 import { loadSecrets } from '../../../src/config/secrets.ts'
 import { createCursorCodec } from '../../../src/orders/cursor.ts'
 import { noFilters } from '../../../src/orders/filters.ts'

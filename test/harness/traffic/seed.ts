@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { issueKey } from '../../../src/auth/keys.ts'
+import { issueKey } from '../../../src/auth/issue-key.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { DEMO_ACCOUNT, demoOrders } from '../../../src/demo/demo-orders.ts'
 import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'

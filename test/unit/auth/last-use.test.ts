@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { KeyTimestamps } from '../../../src/auth/key-store.ts'
-import { createLastUse, type LastUse } from '../../../src/auth/keys.ts'
+import { createLastUse, type LastUse } from '../../../src/auth/last-use.ts'
 import { keyRecord } from '../../support/stores/key-record.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { isWellFormedKey, keyDigest } from '../../../src/auth/api-key.ts'
-import type { KeyRecord, KeyStore, KeyTimestamps } from '../../../src/auth/key-store.ts'
-import { inactiveReason, issueKey } from '../../../src/auth/keys.ts'
-import { CLI_ACTOR } from '../../../src/management/audit/audit-entry.ts'
-import { createKeyManagement } from '../../../src/management/keys/key-management.ts'
+import { inactiveReason } from '../../../../src/auth/inactive-reason.ts'
+import { issueKey } from '../../../../src/auth/issue-key.ts'
+import type { KeyRecord, KeyStore } from '../../../../src/auth/key-store.ts'
+import { CLI_ACTOR } from '../../../../src/management/audit/audit-entry.ts'
+import { createKeyManagement } from '../../../../src/management/keys/key-management.ts'
+import { createMemoryKeyStore, type MemoryKeyStore } from '../../auth/memory-key-store.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
@@ -11,31 +12,15 @@ const NOW = Date.parse('2026-03-01T12:00:00Z')
 const keyPepper = Buffer.alloc(32, 3)
 const grant = { accountId: 'acc_1', scopes: ['orders:read'] as const, name: 'ERP', expiresAt: null }
 
-let stored: Map<string, KeyRecord>
+let stored: MemoryKeyStore['stored']
 let keys: KeyStore
-
 beforeEach(() => {
-  stored = new Map()
-  keys = {
-    find: async () => null,
-    list: async () => [...stored.values()],
-    byId: async (keyId) => stored.get(keyId) ?? null,
-    wasAnyKeyUsed: async () => false,
-    ping: async () => {},
-    insert: async (key) => {
-      stored.set(key.keyId, key)
-    },
-    update: async (digest: string, instants: KeyTimestamps) => {
-      const key = [...stored.values()].find((record) => record.digest === digest)
-      if (key) stored.set(key.keyId, { ...key, ...instants })
-    },
-    setAccountBlocked: async () => {},
-    isAccountBlocked: async () => false,
-  }
+  ;({ stored, keys } = createMemoryKeyStore())
 })
 
-const issue = (changes: { expiresAt?: number | null } = {}, now = NOW, key?: string) =>
-  issueKey({ keys, keyPepper }, { ...grant, ...changes }, now, key === undefined ? {} : { key })
+const issue = (changes: { expiresAt?: number } = {}) =>
+  issueKey({ keys, keyPepper }, { ...grant, ...changes }, NOW)
+
 function roll(old: KeyRecord, overlapMs: number, now: number) {
   stored.set(old.keyId, old)
   const audit = {
@@ -45,57 +30,6 @@ function roll(old: KeyRecord, overlapMs: number, now: number) {
   const management = createKeyManagement({ keys, keyPepper, sessions, audit, clock: () => now })
   return management.roll(CLI_ACTOR, { id: old.keyId }, overlapMs)
 }
-
-describe('issueKey', () => {
-  it('issues a well-formed key', async () => {
-    const { key } = await issue()
-    expect(isWellFormedKey(key)).toBe(true)
-  })
-
-  it('stores the digest, the last four characters and the grant', async () => {
-    const { key, record } = await issue({ expiresAt: NOW + DAY_MS })
-    expect([...stored.values()]).toEqual([record])
-    expect(record).toEqual({
-      keyId: expect.stringMatching(/^key_[0-9a-f]{32}$/),
-      digest: keyDigest(keyPepper, key),
-      accountId: 'acc_1',
-      isTest: false,
-      scopes: ['orders:read'],
-      name: 'ERP',
-      lastFour: key.slice(-4),
-      createdAt: NOW,
-      ttlMs: DAY_MS,
-      expiresAt: NOW + DAY_MS,
-      revokedAt: null,
-      lastValidAt: null,
-    })
-  })
-
-  it('issueKey never stores the key itself', async () => {
-    const { key } = await issue()
-    expect(JSON.stringify([...stored])).not.toContain(key)
-  })
-
-  it('stores the record of a given key', async () => {
-    const { key, record } = await issue({}, NOW, 'key_live_given')
-    expect([key, record.digest]).toEqual(['key_live_given', keyDigest(keyPepper, key)])
-  })
-})
-
-describe('inactiveReason', () => {
-  it.each([
-    ['a key without expiry', {}, undefined],
-    ['a key one millisecond before its expiry', { expiresAt: NOW + 1 }, undefined],
-    ['a key at its expiry', { expiresAt: NOW }, 'expired'],
-    ['a key after its expiry', { expiresAt: NOW - 1 }, 'expired'],
-    ['a revoked key', { revokedAt: NOW - 1 }, 'revoked'],
-    ['a key revoked by a clock that is ahead', { revokedAt: NOW + HOUR_MS }, 'revoked'],
-    ['a key both revoked and expired', { revokedAt: NOW, expiresAt: NOW }, 'revoked'],
-  ])('returns the reason for %s', async (_name, instants, reason) => {
-    const { record } = await issue()
-    expect(inactiveReason({ ...record, ...instants }, NOW)).toBe(reason)
-  })
-})
 
 describe('a roll', () => {
   it('issues a different key with the same grant', async () => {

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { inactiveReason } from '../../../src/auth/inactive-reason.ts'
+import { issueKey } from '../../../src/auth/issue-key.ts'
+import { createMemoryKeyStore } from './memory-key-store.ts'
+
+const HOUR_MS = 3_600_000
+const NOW = Date.parse('2026-03-01T12:00:00Z')
+const grant = { accountId: 'acc_1', scopes: ['orders:read'] as const, name: null, expiresAt: null }
+
+describe('inactiveReason', () => {
+  it.each([
+    ['a key without expiry', {}, undefined],
+    ['a key one millisecond before its expiry', { expiresAt: NOW + 1 }, undefined],
+    ['a key at its expiry', { expiresAt: NOW }, 'expired'],
+    ['a key after its expiry', { expiresAt: NOW - 1 }, 'expired'],
+    ['a revoked key', { revokedAt: NOW - 1 }, 'revoked'],
+    ['a key revoked by a clock that is ahead', { revokedAt: NOW + HOUR_MS }, 'revoked'],
+    ['a key both revoked and expired', { revokedAt: NOW, expiresAt: NOW }, 'revoked'],
+  ])('returns the reason for %s', async (_name, instants, reason) => {
+    const store = { ...createMemoryKeyStore(), keyPepper: Buffer.alloc(32, 3) }
+    const { record } = await issueKey(store, grant, NOW)
+    expect(inactiveReason({ ...record, ...instants }, NOW)).toBe(reason)
+  })
+})

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import type { NamedSecrets } from '../lib/named-secret.ts'
 
 // Each parser returns `undefined` for a text that is not valid.
 
@@ -78,14 +79,8 @@ export function parseSecret(value: string): Buffer | undefined {
   return isBase64 && bytes.length >= MIN_SECRET_BYTES ? bytes : undefined
 }
 
-/** A secret, and the name by which what it signed or derived refers to it. */
-export interface NamedSecret {
-  kid: string
-  secret: Uint8Array
-}
-
 /** A list `kid:base64,kid:base64` with at least one entry and distinct kids. */
-export function parseNamedSecrets(value: string): [NamedSecret, ...NamedSecret[]] | undefined {
+export function parseNamedSecrets(value: string): NamedSecrets | undefined {
   const pairs = value.split(',').map((pair) => {
     const [, kid = '', base64 = ''] = /^([A-Za-z0-9_-]{1,16}):(.+)$/.exec(pair.trim()) ?? []
     return { kid, secret: parseSecret(base64) }

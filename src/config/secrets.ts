@@ -2,25 +2,22 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hmacSha256 } from '../lib/hmac.ts'
+import type { NamedSecret, NamedSecrets } from '../lib/named-secret.ts'
 import { createFolder, syncFolder } from '../lib/private-files.ts'
-import type { CursorSecret } from '../orders/cursor.ts'
 import { WebhookError } from '../webhooks/management/webhook-error.ts'
 import type { Config } from './config.ts'
-import { type NamedSecret, parseNamedSecrets, parseSecret } from './parsers.ts'
-
-/** The first derives the secrets of new endpoints; each endpoint remembers the one it uses. */
-export type WebhookSecrets = readonly [NamedSecret, ...NamedSecret[]]
+import { parseNamedSecrets, parseSecret } from './parsers.ts'
 
 export interface Secrets {
-  cursorSecrets: readonly [CursorSecret, ...CursorSecret[]]
+  cursorSecrets: NamedSecrets
   keyPepper: Uint8Array
-  /** `null`: not configured, with OpenSearch. */
-  webhookSecrets: WebhookSecrets | null
+  /** `null`: not configured, with OpenSearch. Each endpoint remembers the one that it uses. */
+  webhookSecrets: NamedSecrets | null
 }
 
 interface StoredSecrets extends Omit<Secrets, 'webhookSecrets'> {
   /** `undefined` in a file of an earlier version. */
-  webhookSecrets: WebhookSecrets | undefined
+  webhookSecrets: NamedSecrets | undefined
 }
 
 const FILE = 'secrets.json'
@@ -57,7 +54,7 @@ export function loadSecrets(
  * Returns the secrets.
  * @throws WebhookError `secrets_missing` that names the setting, and a command that makes a value
  */
-export function requireWebhookSecrets(secrets: WebhookSecrets | null): WebhookSecrets {
+export function requireWebhookSecrets(secrets: NamedSecrets | null): NamedSecrets {
   if (secrets !== null) return secrets
   throw new WebhookError(
     'secrets_missing',
@@ -71,10 +68,10 @@ export function requireWebhookSecrets(secrets: WebhookSecrets | null): WebhookSe
  * pepper instead, so that concurrent starts agree without a write.
  */
 function withOwnSecrets(
-  configured: WebhookSecrets | undefined,
+  configured: NamedSecrets | undefined,
   stored: StoredSecrets | undefined,
   keyPepper: Uint8Array,
-): WebhookSecrets {
+): NamedSecrets {
   const own = stored?.webhookSecrets ?? derivedSecrets(keyPepper)
   if (configured === undefined) return own
   const isNew = ({ kid }: NamedSecret) => !configured.some((given) => given.kid === kid)
@@ -82,7 +79,7 @@ function withOwnSecrets(
 }
 
 /** Another pepper has another `kid`, so no endpoint silently signs with another secret. */
-function derivedSecrets(keyPepper: Uint8Array): WebhookSecrets {
+function derivedSecrets(keyPepper: Uint8Array): NamedSecrets {
   const kid = hmacSha256(keyPepper, 'webhook-secrets kid').toString('hex').slice(0, KID_HEX)
   return [{ kid: `pepper-${kid}`, secret: hmacSha256(keyPepper, 'webhook-secrets') }]
 }

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { hmacSha256 } from '../lib/hmac.ts'
-import type { CursorSecret } from '../orders/cursor.ts'
+import type { NamedSecrets } from '../lib/named-secret.ts'
 
 /** A position in a list: the sort keys of its last item. */
 export type ListPosition = readonly (string | number)[]
@@ -16,9 +16,7 @@ export interface ListCursorCodec {
 const MAC_BYTES = 16
 
 /** The first secret signs, all verify. */
-export function createListCursorCodec(
-  secrets: readonly [CursorSecret, ...CursorSecret[]],
-): ListCursorCodec {
+export function createListCursorCodec(secrets: NamedSecrets): ListCursorCodec {
   const macOf = (secret: Uint8Array, list: string, payload: Uint8Array) =>
     hmacSha256(secret, `list cursor\n${list}\n`, payload).subarray(0, MAC_BYTES)
 

@@ -1,6 +1,6 @@
 import type { KeyStore } from '../auth/key-store.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { CursorSecret } from '../orders/cursor.ts'
+import type { NamedSecrets } from '../lib/named-secret.ts'
 import {
   createWebhookManagement,
   type WebhookManagementOptions,
@@ -25,7 +25,7 @@ export interface ManagementOptions
     Pick<WebhookManagementOptions, 'webhooks' | 'orders'> {
   keys: KeyStore
   keyPepper: Uint8Array
-  cursorSecrets: readonly [CursorSecret, ...CursorSecret[]]
+  cursorSecrets: NamedSecrets
   managementStores: ManagementStores
   webhookSettings: WebhookSettings
   /** Epoch milliseconds. */

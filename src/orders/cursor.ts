@@ -1,15 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import { hmacSha256 } from '../lib/hmac.ts'
 import { memoizeByObject } from '../lib/memoize-by-object.ts'
+import type { NamedSecrets } from '../lib/named-secret.ts'
 import { canonicalFilters, type OrderFilters } from './filters.ts'
 import { InvalidParamError } from './invalid-param-error.ts'
 import { type PageQuery, type Position, sorts } from './order-store.ts'
-
-/** A secret that signs cursors; a cursor carries its `kid`, at most 16 bytes. */
-export interface CursorSecret {
-  kid: string
-  secret: Uint8Array
-}
 
 /** The account, sort and filters, which are the same for all pages of a listing. */
 export type Listing = Pick<PageQuery, 'accountId' | 'sort' | 'filters'>
@@ -52,9 +47,7 @@ const MAC_BYTES = 16
  * other ones fails verification. A cursor never expires and names no index. Secrets rotate: the
  * first signs, all verify.
  */
-export function createCursorCodec(
-  secrets: readonly [CursorSecret, ...CursorSecret[]],
-): CursorCodec {
+export function createCursorCodec(secrets: NamedSecrets): CursorCodec {
   const [signing] = secrets
   const byKid = new Map(secrets.map(({ kid, secret }) => [kid, secret]))
 

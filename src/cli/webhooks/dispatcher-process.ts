@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
-import { requireWebhookSecrets, type WebhookSecrets } from '../../config/secrets.ts'
+import { requireWebhookSecrets } from '../../config/secrets.ts'
 import { monotonicClock, wallClock } from '../../lib/clock.ts'
+import type { NamedSecrets } from '../../lib/named-secret.ts'
 import type { WebhookMetrics } from '../../observability/metrics/webhooks.ts'
 import type { Tracing } from '../../observability/tracing/tracing.ts'
 import type { Services } from '../../services.ts'
@@ -81,7 +82,7 @@ export async function runDispatcher(
 interface NoticeOptions {
   timeoutMs: number
   sign: Signer
-  secrets: WebhookSecrets
+  secrets: NamedSecrets
 }
 
 /** The operator's own URL may be on a private network, so its sender has no address policy. */

@@ -1,12 +1,13 @@
 import type { Clock } from '../../lib/clock.ts'
 import { newEndpointId } from '../../lib/ids.ts'
+import type { NamedSecrets } from '../../lib/named-secret.ts'
 import type { Network } from '../../lib/network.ts'
 import { liveAccountOf, sandboxOf } from '../../lib/sandbox.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { DeliveryStore } from '../deliveries/delivery.ts'
 import type { Endpoint, EndpointStore, SecretVersion } from '../endpoints/endpoint.ts'
 import { ENDPOINT_MAX_AGE_MS } from '../endpoints/endpoint-directory.ts'
-import { deriveSecret, type WebhookSecret } from '../sending/signing-secret.ts'
+import { deriveSecret } from '../sending/signing-secret.ts'
 import {
   type EndpointSettings,
   parseDescription,
@@ -22,7 +23,7 @@ export interface EndpointOperationsOptions {
   endpoints: EndpointStore
   deliveries: Pick<DeliveryStore, 'hold' | 'releaseHeld' | 'cancel'>
   /** The first derives new secrets. @throws WebhookError `secrets_missing` */
-  secrets(): readonly [WebhookSecret, ...WebhookSecret[]]
+  secrets(): NamedSecrets
   /** `WEBHOOK_ALLOW`. */
   allow: readonly Network[]
   /** Epoch milliseconds. */

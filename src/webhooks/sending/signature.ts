@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { hmacSha256 } from '../../lib/hmac.ts'
+import type { NamedSecret } from '../../lib/named-secret.ts'
 import type { Endpoint, SecretVersion } from '../endpoints/endpoint.ts'
-import { deriveSecret, secretBytes, signingSecrets, type WebhookSecret } from './signing-secret.ts'
+import { deriveSecret, secretBytes, signingSecrets } from './signing-secret.ts'
 
 export interface SignedMessage {
   /** The id of the event, the same in every attempt. */
@@ -46,7 +47,7 @@ export type Signer = (
 const MAX_CACHED_KEYS = 10_000
 
 /** Signs messages to endpoints. During a roll of the secret, the previous one signs too. */
-export function createSigner(secrets: readonly WebhookSecret[]): Signer {
+export function createSigner(secrets: readonly NamedSecret[]): Signer {
   const keys = new LRUCache<string, Uint8Array>({ max: MAX_CACHED_KEYS })
 
   function keyOf(endpointId: string, version: SecretVersion): Uint8Array {

@@ -1,9 +1,6 @@
 import { hmacSha256 } from '../../lib/hmac.ts'
-import type { CursorSecret } from '../../orders/cursor.ts'
+import type { NamedSecret } from '../../lib/named-secret.ts'
 import type { Endpoint, SecretVersion } from '../endpoints/endpoint.ts'
-
-/** An entry of `WEBHOOK_SECRETS`: the same form as a secret that signs cursors. */
-export type WebhookSecret = CursorSecret
 
 /** The prefix of Standard Webhooks. */
 const PREFIX = 'whsec_'
@@ -14,7 +11,7 @@ const PREFIX = 'whsec_'
  * @throws Error naming WEBHOOK_SECRETS when the entry is not configured
  */
 export function deriveSecret(
-  secrets: readonly WebhookSecret[],
+  secrets: readonly NamedSecret[],
   endpointId: string,
   { kid, generation }: SecretVersion,
 ): string {

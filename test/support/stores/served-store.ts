@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { CursorSecret } from '../../../src/orders/cursor.ts'
+import type { NamedSecret } from '../../../src/lib/named-secret.ts'
 import { type RunningService, runCommand, startService } from '../cli/command.ts'
 import { type Backend, LONG_DEADLINES, temporaryFolder } from './backend.ts'
 
@@ -33,7 +33,7 @@ export function openServedStore(backend = openEmbeddedBackend()) {
   return {
     env,
     /** The secret that signs its cursors. */
-    cursorSecret: { kid: KID, secret: Buffer.from(secret, 'base64') } satisfies CursorSecret,
+    cursorSecret: { kid: KID, secret: Buffer.from(secret, 'base64') } satisfies NamedSecret,
 
     /** Starts a process, on free ports by default. */
     async serve(more: Record<string, string> = {}): Promise<Served> {

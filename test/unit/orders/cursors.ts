@@ -1,13 +1,10 @@
+import type { NamedSecret } from '../../../src/lib/named-secret.ts'
 import type { Listing, PagerState } from '../../../src/orders/cursor.ts'
-import {
-  type CursorCodec,
-  type CursorSecret,
-  createCursorCodec,
-} from '../../../src/orders/cursor.ts'
+import { type CursorCodec, createCursorCodec } from '../../../src/orders/cursor.ts'
 import { noFilters } from '../../../src/orders/filters.ts'
 import { InvalidParamError } from '../../../src/orders/invalid-param-error.ts'
 
-export const secretOf = (kid: string): CursorSecret => ({
+export const secretOf = (kid: string): NamedSecret => ({
   kid,
   secret: Buffer.from(`${kid}: thirty-two bytes and some more`),
 })

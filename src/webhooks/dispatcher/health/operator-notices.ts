@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.ts'
 import { formatInstant, formatInstantOrNull } from '../../../lib/instant.ts'
 import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
+import type { NamedSecrets } from '../../../lib/named-secret.ts'
 import { publicAccount } from '../../../lib/sandbox.ts'
 import { isSuccess } from '../../deliveries/record-attempt.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import type { Sender } from '../../sending/sender.ts'
 import type { Signer } from '../../sending/signature.ts'
-import type { WebhookSecret } from '../../sending/signing-secret.ts'
 import type { Notice } from '../dispatcher-events.ts'
 
 export interface OperatorNoticeOptions {
@@ -36,9 +36,7 @@ export type OperatorSigners = Pick<Endpoint, 'secret' | 'previousSecret'>
  * The first entry of `WEBHOOK_SECRETS` signs, and the second one too: so a receiver that knows either
  * accepts notices while the entries are rotated.
  */
-export function operatorSigners(
-  secrets: readonly [WebhookSecret, ...WebhookSecret[]],
-): OperatorSigners {
+export function operatorSigners(secrets: NamedSecrets): OperatorSigners {
   const [{ kid }, previous] = secrets
   return {
     secret: { kid, generation: 1 },

@@ -1,6 +1,6 @@
 import { createRandom } from '../../../../src/demo/random.ts'
+import type { NamedSecrets } from '../../../../src/lib/named-secret.ts'
 import type { Order } from '../../../../src/orders/order.ts'
-import type { WebhookSecret } from '../../../../src/webhooks/sending/signing-secret.ts'
 import { checkDeliveries } from './checks/check-deliveries.ts'
 import { checkAtRest, checkDurable, type ReadView } from './checks/check-records.ts'
 import { createRequestChecks } from './checks/check-requests.ts'
@@ -25,9 +25,7 @@ export interface DeliveryWalkResult {
 
 const START_MS = Date.parse('2026-03-01T12:00:00Z')
 const STEPS = 60
-const SECRETS: readonly [WebhookSecret, ...WebhookSecret[]] = [
-  { kid: 'k1', secret: Buffer.alloc(32, 'model') },
-]
+const SECRETS: NamedSecrets = [{ kid: 'k1', secret: Buffer.alloc(32, 'model') }]
 /** Between them, steps are at the same instant. */
 const ADVANCES_MS = [1, 1_000, 6_000, 40_000, 200_000, 700_000, 4_000_000, 30_000_000]
 /** Longer than the longest pause of a schedule or a circuit breaker. */

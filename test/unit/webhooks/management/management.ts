@@ -1,5 +1,6 @@
 import { beforeEach } from 'vitest'
-import { requireWebhookSecrets, type WebhookSecrets } from '../../../../src/config/secrets.ts'
+import { requireWebhookSecrets } from '../../../../src/config/secrets.ts'
+import type { NamedSecrets } from '../../../../src/lib/named-secret.ts'
 import type { Services } from '../../../../src/services.ts'
 import type { Delivery } from '../../../../src/webhooks/deliveries/delivery.ts'
 import type { Endpoint } from '../../../../src/webhooks/endpoints/endpoint.ts'
@@ -26,7 +27,7 @@ export const settings = {
 export interface EachTestManagement {
   readonly management: WebhookManagement
   readonly services: Services
-  readonly secrets: WebhookSecrets
+  readonly secrets: NamedSecrets
   /** Writes source orders. */
   write(...sources: readonly object[]): Promise<unknown>
   /** Sets the clock, epoch milliseconds. */

@@ -1,7 +1,7 @@
 import type { Random } from '../../../../../src/demo/random.ts'
+import type { NamedSecret } from '../../../../../src/lib/named-secret.ts'
 import { createRetrySchedule } from '../../../../../src/webhooks/deliveries/retry-schedule.ts'
 import { createSigner } from '../../../../../src/webhooks/sending/signature.ts'
-import type { WebhookSecret } from '../../../../../src/webhooks/sending/signing-secret.ts'
 import { createLoadChecks } from '../checks/check-load.ts'
 import type { RequestChecks } from '../checks/check-requests.ts'
 import type { Trace } from '../checks/trace.ts'
@@ -37,7 +37,7 @@ export interface DeliveringOptions {
   clock: { nowMs: number }
   stores: WalkStores
   endpoints: EndpointHistory
-  secrets: readonly WebhookSecret[]
+  secrets: readonly NamedSecret[]
   log: DeliveryLog
   checks: RequestChecks
   violations: Violations

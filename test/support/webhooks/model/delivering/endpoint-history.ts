@@ -1,5 +1,6 @@
 import type { Random } from '../../../../../src/demo/random.ts'
 import type { Clock } from '../../../../../src/lib/clock.ts'
+import type { NamedSecrets } from '../../../../../src/lib/named-secret.ts'
 import type { Endpoint } from '../../../../../src/webhooks/endpoints/endpoint.ts'
 import { ENDPOINT_MAX_AGE_MS } from '../../../../../src/webhooks/endpoints/endpoint-directory.ts'
 import { eventTypes } from '../../../../../src/webhooks/events/event-types.ts'
@@ -7,7 +8,6 @@ import {
   createEndpointOperations,
   type NewEndpoint,
 } from '../../../../../src/webhooks/management/endpoint-operations.ts'
-import type { WebhookSecret } from '../../../../../src/webhooks/sending/signing-secret.ts'
 import type { WebhookStores } from '../../../../../src/webhooks/webhook-stores.ts'
 import type { Trace } from '../checks/trace.ts'
 
@@ -58,7 +58,7 @@ export interface EndpointHistoryOptions {
   random: Random
   clock: Clock
   webhooks: Pick<WebhookStores, 'endpoints' | 'deliveries'>
-  secrets: readonly [WebhookSecret, ...WebhookSecret[]]
+  secrets: NamedSecrets
   /** The account whose endpoints change during the walk. */
   changingAccount: string
   /** Distinguishes the URLs of walks. */

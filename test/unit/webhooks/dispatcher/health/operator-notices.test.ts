@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
+import type { NamedSecret, NamedSecrets } from '../../../../../src/lib/named-secret.ts'
 import type { Notice } from '../../../../../src/webhooks/dispatcher/dispatcher-events.ts'
 import {
   createSendNotice,
@@ -8,13 +9,10 @@ import {
 } from '../../../../../src/webhooks/dispatcher/health/operator-notices.ts'
 import type { OutgoingRequest } from '../../../../../src/webhooks/sending/sender.ts'
 import { createSigner } from '../../../../../src/webhooks/sending/signature.ts'
-import {
-  deriveSecret,
-  type WebhookSecret,
-} from '../../../../../src/webhooks/sending/signing-secret.ts'
+import { deriveSecret } from '../../../../../src/webhooks/sending/signing-secret.ts'
 
-const NEW: WebhookSecret = { kid: 'new', secret: Buffer.alloc(32, 1) }
-const OLD: WebhookSecret = { kid: 'old', secret: Buffer.alloc(32, 2) }
+const NEW: NamedSecret = { kid: 'new', secret: Buffer.alloc(32, 1) }
+const OLD: NamedSecret = { kid: 'old', secret: Buffer.alloc(32, 2) }
 
 const notice: Notice = {
   kind: 'disabled',
@@ -25,7 +23,7 @@ const notice: Notice = {
 }
 
 /** The request of a notice that these entries of `WEBHOOK_SECRETS` sign. */
-async function send(...secrets: [WebhookSecret, ...WebhookSecret[]]): Promise<OutgoingRequest> {
+async function send(...secrets: NamedSecrets): Promise<OutgoingRequest> {
   const requests: OutgoingRequest[] = []
   const sendNotice = createSendNotice({
     url: 'https://ops.example/hooks',
@@ -47,7 +45,7 @@ async function send(...secrets: [WebhookSecret, ...WebhookSecret[]]): Promise<Ou
 }
 
 /** The secret that `webhooks operator-secret` prints for these entries. */
-const secretOf = (...secrets: [WebhookSecret, ...WebhookSecret[]]) =>
+const secretOf = (...secrets: NamedSecrets) =>
   deriveSecret(secrets, OPERATOR, operatorSigners(secrets).secret)
 
 function verify({ body, headers }: OutgoingRequest, secret: string): unknown {

@@ -11,13 +11,8 @@ import {
   openOrdersUnlessLost,
   ordersFile,
 } from './database/database-files.ts'
-import { guardMethods } from './database/guarded-database.ts'
-import {
-  guardReads,
-  guardTemporary,
-  guardWrites,
-  trackFileIdentity,
-} from './database/replaced-file-guard.ts'
+import { guardReads, guardWrites, trackFileIdentity } from './database/replaced-file-guard.ts'
+import { guardMethods, guardTemporary } from './database/temporary-failures.ts'
 import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'
 import { openSqliteManagementStores } from './management/management-stores.ts'

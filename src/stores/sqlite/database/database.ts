@@ -3,8 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createFolder, createPrivateFile } from '../../../lib/private-files.ts'
 import type { Migration } from './schema.ts'
-
-const SQLITE_BUSY = 5
+import { SQLITE_BUSY } from './temporary-failures.ts'
 
 /**
  * Opens a database file and creates missing tables. `migrations[n]` upgrades the file from version

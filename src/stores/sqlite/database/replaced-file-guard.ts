@@ -2,7 +2,6 @@ import { statSync } from 'node:fs'
 import { mapTransactions, type OrderIndex } from '../../../indexing/writer/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { OrderStore } from '../../../orders/order-store.ts'
-import { guardCall } from './guarded-database.ts'
 
 /** Whether the path still names the file that was opened. */
 export type IsSameFile = () => boolean
@@ -52,25 +51,4 @@ export function guardWrites(index: OrderIndex, file: string, isSame: IsSameFile)
       return isCommitted
     },
   }))
-}
-
-/** Temporary failures of a write throw Unavailable; a command ends with the error instead. */
-export function guardTemporary(index: OrderIndex, file: string): OrderIndex {
-  return {
-    ...index,
-    async lock(orderIds) {
-      const lock = await index.lock(orderIds)
-      return {
-        ...lock,
-        async begin() {
-          const transaction = await guardCall(file, lock.begin)
-          const { commit } = transaction
-          return {
-            ...transaction,
-            commit: (writes, mode) => guardCall(file, () => commit(writes, mode)),
-          }
-        },
-      }
-    },
-  }
 }

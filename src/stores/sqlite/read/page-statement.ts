@@ -17,6 +17,9 @@ export interface Statement {
   params: SQLInputValue[]
 }
 
+/** Reads the only row of a statement. */
+export type ReadRow = (statement: Statement) => Record<string, unknown>
+
 /** A row of a page, as an array of its columns. */
 export type PageRow = [key: number, id: string, json: Uint8Array, shape: number, tag: string]
 
@@ -142,6 +145,10 @@ export function conditionSql(condition: FilterCondition): Statement {
   return 'values' in condition
     ? oneOf(condition.column, condition.values)
     : allOf(within(condition))
+}
+
+export function isPaidRange(condition: FilterCondition): condition is RangeCondition {
+  return 'range' in condition && condition.column === 'paid_key'
 }
 
 /** Whether the order of a row of `table` has one of these texts. */

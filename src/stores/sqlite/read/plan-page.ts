@@ -2,21 +2,19 @@ import {
   type FilterCondition,
   filterConditions,
   type LookupCondition,
-  type RangeCondition,
 } from '../../../orders/filter-conditions.ts'
 import type { PageQuery } from '../../../orders/order-store.ts'
 import {
   allOf,
   conditionSql,
+  isPaidRange,
   type LeadingCondition,
   pageStatement,
+  type ReadRow,
   type Statement,
   sortOrders,
 } from './page-statement.ts'
 import { afterUnpaid } from './payment-start.ts'
-
-/** Reads the only row of a statement. */
-export type ReadRow = (statement: Statement) => Record<string, unknown>
 
 /** Counts stop at these limits. A condition with fewer rows than one leads the page. */
 const FEW_ROWS = [20, 200]
@@ -61,10 +59,6 @@ function leadingCondition(query: PageQuery, read: ReadRow): LeadingCondition | n
 
 function isLookup(condition: FilterCondition): condition is LookupCondition {
   return 'lookup' in condition
-}
-
-export function isPaidRange(condition: FilterCondition): condition is RangeCondition {
-  return 'range' in condition && condition.column === 'paid_key'
 }
 
 function countStatement(accountId: string, condition: LeadingCondition, limit: number): Statement {

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { hmacSha256 } from '../lib/hmac.ts'
 import type { NamedSecret, NamedSecrets } from '../lib/named-secret.ts'
 import { createFolder, syncFolder } from '../lib/private-files.ts'
-import { WebhookError } from '../webhooks/management/webhook-error.ts'
 import type { Config } from './config.ts'
 import { parseNamedSecrets, parseSecret } from './parsers.ts'
 
@@ -48,18 +47,6 @@ export function loadSecrets(
     keyPepper: pepper,
     webhookSecrets: withOwnSecrets(webhookSecrets, stored, pepper),
   }
-}
-
-/**
- * Returns the secrets.
- * @throws WebhookError `secrets_missing` that names the setting, and a command that makes a value
- */
-export function requireWebhookSecrets(secrets: NamedSecrets | null): NamedSecrets {
-  if (secrets !== null) return secrets
-  throw new WebhookError(
-    'secrets_missing',
-    'WEBHOOK_SECRETS is not set, and the secrets of webhook endpoints derive from it: create a value with echo "k1:$(openssl rand -base64 32)", and set the same one for every process',
-  )
 }
 
 /**

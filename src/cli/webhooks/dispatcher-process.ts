@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.ts'
-import { requireWebhookSecrets } from '../../config/secrets.ts'
 import { monotonicClock, wallClock } from '../../lib/clock.ts'
 import type { NamedSecrets } from '../../lib/named-secret.ts'
 import type { WebhookMetrics } from '../../observability/metrics/webhooks.ts'
@@ -16,6 +15,7 @@ import {
   operatorSigners,
   type SendNotice,
 } from '../../webhooks/dispatcher/health/operator-notices.ts'
+import { requireWebhookSecrets } from '../../webhooks/management/require-secrets.ts'
 import { everyNetwork } from '../../webhooks/sending/address-policy.ts'
 import { createHttpSender } from '../../webhooks/sending/http-sender.ts'
 import type { Sender } from '../../webhooks/sending/sender.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
-import { requireWebhookSecrets } from '../../config/secrets.ts'
 import type { WebhookSettings } from '../../management/management.ts'
 import type { Services } from '../../services.ts'
+import { requireWebhookSecrets } from '../../webhooks/management/require-secrets.ts'
 
 /** The settings of the management of webhooks. */
 export function webhookSettings(

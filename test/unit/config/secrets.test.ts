@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { loadSecrets, requireWebhookSecrets } from '../../../src/config/secrets.ts'
+import { loadSecrets } from '../../../src/config/secrets.ts'
 
 const given = { kid: 'given', secret: Buffer.alloc(32, 1) }
 const pepper = Buffer.alloc(32, 2)
@@ -187,11 +187,6 @@ describe('the secrets of webhooks', () => {
     expect(load(settings).webhookSecrets).toBeNull()
     expect(load({ ...settings, webhookSecrets: [given] }).webhookSecrets).toEqual([given])
     expect(readdirSync(folder)).toEqual([])
-  })
-
-  it('the secrets of webhooks that are missing are named, with a command that makes them', () => {
-    expect(() => requireWebhookSecrets(null)).toThrow(/^WEBHOOK_SECRETS is not set.*openssl rand /)
-    expect(requireWebhookSecrets([given])).toEqual([given])
   })
 })
 

@@ -1,9 +1,9 @@
 import { beforeEach } from 'vitest'
-import { requireWebhookSecrets } from '../../../../src/config/secrets.ts'
 import type { NamedSecrets } from '../../../../src/lib/named-secret.ts'
 import type { Services } from '../../../../src/services.ts'
 import type { Delivery } from '../../../../src/webhooks/deliveries/delivery.ts'
 import type { Endpoint } from '../../../../src/webhooks/endpoints/endpoint.ts'
+import { requireWebhookSecrets } from '../../../../src/webhooks/management/require-secrets.ts'
 import {
   createWebhookManagement,
   type WebhookManagement,

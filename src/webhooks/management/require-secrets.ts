@@ -1,0 +1,14 @@
+import type { NamedSecrets } from '../../lib/named-secret.ts'
+import { WebhookError } from './webhook-error.ts'
+
+/**
+ * Returns the secrets.
+ * @throws WebhookError `secrets_missing` that names the setting, and a command that makes a value
+ */
+export function requireWebhookSecrets(secrets: NamedSecrets | null): NamedSecrets {
+  if (secrets !== null) return secrets
+  throw new WebhookError(
+    'secrets_missing',
+    'WEBHOOK_SECRETS is not set, and the secrets of webhook endpoints derive from it: create a value with echo "k1:$(openssl rand -base64 32)", and set the same one for every process',
+  )
+}

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
+import type { Environment } from '../config/environment.ts'
 import type { Screen } from '../lib/status-line.ts'
 import type { StopSignals } from './signals.ts'
-import type { Environment } from './with-services.ts'
 
 /** An output of the program. */
 export interface Output extends Screen {

@@ -1,4 +1,5 @@
 import { type Config, parseConfig } from '../config/config.ts'
+import type { Environment } from '../config/environment.ts'
 import { wallClock } from '../lib/clock.ts'
 import { type AuditLog, createAuditLog } from '../management/audit/audit-log.ts'
 import { createKeyManagement, type KeyManagement } from '../management/keys/key-management.ts'
@@ -7,9 +8,6 @@ import { openKeyServices, openServices, type Services } from '../services.ts'
 import { IndexLost } from '../stores/index-lost.ts'
 import type { Stores } from '../stores/stores.ts'
 import { UnsupportedStore } from '../stores/unsupported-store.ts'
-
-/** The environment variables of the process. */
-export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface WithServicesOptions {
   /** Runs the command on a lost index too; the store rejects what is impossible there. */

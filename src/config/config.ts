@@ -1,7 +1,7 @@
 import type { Network } from '../lib/network.ts'
-import { parseTracing } from '../observability/tracing/settings.ts'
 import { DEFAULT_RETRY_DELAYS_MS } from '../webhooks/deliveries/retry-schedule.ts'
 import { parseNetworks } from '../webhooks/sending/address-policy.ts'
+import type { Environment } from './environment.ts'
 import { parseKafka } from './kafka.ts'
 import {
   host,
@@ -18,6 +18,7 @@ import {
   webOrigin,
   webUrl,
 } from './parsers.ts'
+import { parseTracing } from './tracing.ts'
 import { parseTrustedProxies } from './trusted-proxies.ts'
 
 /** The settings of the service, parsed once and frozen. `.env.example` documents each one. */
@@ -39,7 +40,7 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
  * Reads the environment. An empty variable counts as unset.
  * @throws ConfigError with every invalid variable and its expected format
  */
-export function parseConfig(env: Readonly<Record<string, string | undefined>>) {
+export function parseConfig(env: Environment) {
   const problems: string[] = []
 
   /** `parse` returns `undefined` for an invalid text. */
@@ -155,7 +156,7 @@ export const MAX_SHARDS = 64
 
 /** Each port that an earlier setting has too. */
 function portConflicts(
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
   config: Record<'port', number> &
     Record<'operationsPort' | 'managementPort' | 'consolePort', number | undefined>,
 ): string[] {

@@ -1,6 +1,5 @@
+import type { Environment } from './environment.ts'
 import { matching, oneOf } from './parsers.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** The Kafka of the change stream. */
 export interface KafkaSettings {

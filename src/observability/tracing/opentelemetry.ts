@@ -16,7 +16,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import type { Protocol, SamplerName, TracingSettings } from './settings.ts'
+import type { Protocol, SamplerName, TracingSettings } from '../../config/tracing.ts'
 import { createTracing } from './spans.ts'
 import type { Tracing, TracingEvents } from './tracing.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseConfig } from '../../../../src/config/config.ts'
-import { parseTracing } from '../../../../src/observability/tracing/settings.ts'
+import { parseConfig } from '../../../src/config/config.ts'
+import { parseTracing } from '../../../src/config/tracing.ts'
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318' }
 const BATCH = {

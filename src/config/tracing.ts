@@ -1,4 +1,4 @@
-type Environment = Readonly<Record<string, string | undefined>>
+import type { Environment } from './environment.ts'
 
 /**
  * Settings from standard OpenTelemetry variables. The exporter reads its transport settings itself.

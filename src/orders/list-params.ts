@@ -1,7 +1,7 @@
+import { InvalidParamError } from '../lib/invalid-param-error.ts'
 import { orderFilters } from './filter-table.ts'
 import { type LookupFilter, paramsOf } from './filter-types.ts'
 import { type FilterParamName, type InstantRange, noFilters, type OrderFilters } from './filters.ts'
-import { InvalidParamError } from './invalid-param-error.ts'
 import { MAX_LOOKUP_LENGTH } from './lookups.ts'
 import { type Sort, sorts } from './order-store.ts'
 import { parseQueryInstant } from './query-instant.ts'

@@ -1,6 +1,6 @@
+import { InvalidParamError } from '../lib/invalid-param-error.ts'
 import { orderFilters } from './filter-table.ts'
 import { paramsOf } from './filter-types.ts'
-import { InvalidParamError } from './invalid-param-error.ts'
 import type { RawQuery } from './list-params.ts'
 import { maskOrder } from './mask-order.ts'
 import type { OrderReader } from './order-store.ts'

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { InvalidParamError } from '../../lib/invalid-param-error.ts'
 import type { ListCursorCodec, ListPosition } from '../../management/list-cursor.ts'
-import { InvalidParamError } from '../../orders/invalid-param-error.ts'
 import { DEFAULT_LIMIT, parseLimitText } from '../../orders/list-params.ts'
 
 /** The query parameters of every list. */

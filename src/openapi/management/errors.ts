@@ -3,12 +3,12 @@ import { ApiError, RESOURCE_NOT_FOUND_MESSAGE, renderError } from '../../http/ap
 import { type Body, MAX_BODY_BYTES } from '../../http/management/body.ts'
 import { INVALID_TOKEN } from '../../http/management/plugins/token-authentication.ts'
 import { toManagementApiError } from '../../http/management/to-api-error.ts'
+import { InvalidParamError } from '../../lib/invalid-param-error.ts'
 import {
   isManagementErrorCode,
   ManagementError,
   type ManagementErrorCode,
 } from '../../management/management-error.ts'
-import { InvalidParamError } from '../../orders/invalid-param-error.ts'
 import { LIMIT_HELP } from '../../orders/list-params.ts'
 import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
 import { headers } from './headers.ts'

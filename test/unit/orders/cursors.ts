@@ -1,8 +1,8 @@
+import { InvalidParamError } from '../../../src/lib/invalid-param-error.ts'
 import type { NamedSecret } from '../../../src/lib/named-secret.ts'
 import type { Listing, PagerState } from '../../../src/orders/cursor.ts'
 import { type CursorCodec, createCursorCodec } from '../../../src/orders/cursor.ts'
 import { noFilters } from '../../../src/orders/filters.ts'
-import { InvalidParamError } from '../../../src/orders/invalid-param-error.ts'
 
 export const secretOf = (kid: string): NamedSecret => ({
   kid,

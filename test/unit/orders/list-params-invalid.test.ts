@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { InvalidParamError } from '../../../src/orders/invalid-param-error.ts'
+import { InvalidParamError } from '../../../src/lib/invalid-param-error.ts'
 import { listParamNames, parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
 
 function errorOf(query: RawQuery): InvalidParamError {

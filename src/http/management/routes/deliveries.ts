@@ -1,7 +1,7 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { InvalidParamError } from '../../../lib/invalid-param-error.ts'
 import type { AuditedWebhooks } from '../../../management/audited-webhooks.ts'
 import type { ListCursorCodec, ListPosition } from '../../../management/list-cursor.ts'
-import { InvalidParamError } from '../../../orders/invalid-param-error.ts'
 import {
   type Delivery,
   type DeliveryPosition,

@@ -1,10 +1,10 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { Clock } from '../../../lib/clock.ts'
+import { InvalidParamError } from '../../../lib/invalid-param-error.ts'
 import { accountUsage } from '../../../management/usage/account-usage.ts'
 import { dayBefore, dayOf, isDay } from '../../../management/usage/usage-day.ts'
 import { usageJson } from '../../../management/usage/usage-json.ts'
 import type { UsageStore } from '../../../management/usage/usage-store.ts'
-import { InvalidParamError } from '../../../orders/invalid-param-error.ts'
 import { AccountParams } from '../path-params.ts'
 import { authorize } from '../principal.ts'
 

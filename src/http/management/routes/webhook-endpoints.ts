@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { InvalidParamError } from '../../../lib/invalid-param-error.ts'
 import type { AuditedWebhooks } from '../../../management/audited-webhooks.ts'
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
-import { InvalidParamError } from '../../../orders/invalid-param-error.ts'
 import type { Endpoint } from '../../../webhooks/endpoints/endpoint.ts'
 import { ALL_EVENTS } from '../../../webhooks/management/endpoint-settings.ts'
 import { PageParams, parsePage, renderWholeList } from '../list-page.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
+import { FilterUnavailableError } from '../../../../src/orders/filter-unavailable-error.ts'
 import { noFilters, type OrderFilters } from '../../../../src/orders/filters.ts'
-import { FilterUnavailableError } from '../../../../src/orders/invalid-param-error.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { opensearch } from '../../../support/stores/backend.ts'

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../../../../src/http/api-error.ts'
 import errorHandler from '../../../../src/http/plugins/error-handler.ts'
 import requestLog from '../../../../src/http/plugins/request-log.ts'
+import { InvalidParamError } from '../../../../src/lib/invalid-param-error.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { InvalidParamError } from '../../../../src/orders/invalid-param-error.ts'
 
 let logged: { level: number; reason?: string; err?: { type: string; message: string } }[]
 let app: Awaited<ReturnType<typeof start>>

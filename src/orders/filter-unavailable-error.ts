@@ -1,15 +1,4 @@
-import { ExpectedError } from '../lib/expected-error.ts'
-
-/** An invalid query parameter. `message` is Portuguese and says how to correct the parameter. */
-export class InvalidParamError extends ExpectedError {
-  readonly param: string
-
-  constructor(param: string, message: string) {
-    super(message)
-    this.name = 'InvalidParamError'
-    this.param = param
-  }
-}
+import { InvalidParamError } from '../lib/invalid-param-error.ts'
 
 /** A filter on a field that the index of an earlier release lacks. */
 export class FilterUnavailableError extends InvalidParamError {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { type Scope, scopes } from '../auth/key-store.ts'
-import { accountIdPattern } from '../lib/ids.ts'
+import { accountIdPattern } from '../lib/account-ids.ts'
 import { parseInstant } from '../lib/instant.ts'
 import { isDay } from '../management/usage/usage-day.ts'
 

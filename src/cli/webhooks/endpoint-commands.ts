@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
+import { isSandbox, liveAccountOf } from '../../lib/account-ids.ts'
 import { formatInstant } from '../../lib/instant.ts'
-import { isSandbox, liveAccountOf } from '../../lib/sandbox.ts'
 import { CLI_ACTOR } from '../../management/audit/audit-entry.ts'
 import { type Endpoint, payloadKinds } from '../../webhooks/endpoints/endpoint.ts'
 import type { CreatedEndpoint } from '../../webhooks/management/endpoint-operations.ts'

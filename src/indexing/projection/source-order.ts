@@ -1,7 +1,6 @@
 import { FormatRegistry, type Static, type TSchema, Type } from '@sinclair/typebox'
-import { accountIdPattern } from '../../lib/ids.ts'
+import { accountIdPattern, ownerIdPattern } from '../../lib/account-ids.ts'
 import { parseInstant } from '../../lib/instant.ts'
-import { ownerIdPattern } from '../../lib/sandbox.ts'
 import { orderIdPattern } from '../../orders/order.ts'
 import {
   offerIdPattern,

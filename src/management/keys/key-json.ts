@@ -1,6 +1,6 @@
 import type { KeyRecord } from '../../auth/key-store.ts'
+import { sandboxOf } from '../../lib/account-ids.ts'
 import { formatInstant, formatInstantOrNull } from '../../lib/instant.ts'
-import { sandboxOf } from '../../lib/sandbox.ts'
 import type { UsageStore } from '../usage/usage-store.ts'
 
 /**

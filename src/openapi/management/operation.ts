@@ -1,6 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
 import type { Body } from '../../http/management/body.ts'
-import { accountIdPattern } from '../../lib/ids.ts'
+import { accountIdPattern } from '../../lib/account-ids.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../orders/list-params.ts'
 import { STRICT_PREFERENCE } from '../headers.ts'
 import type { Json } from '../schemas.ts'

@@ -1,5 +1,5 @@
+import { publicAccount } from '../../lib/account-ids.ts'
 import { formatInstant } from '../../lib/instant.ts'
-import { publicAccount } from '../../lib/sandbox.ts'
 import type { DeliveredEvent } from './delivery.ts'
 
 /** A larger body is sent without the order. */

@@ -1,4 +1,4 @@
-import { liveAccountOf } from '../../lib/sandbox.ts'
+import { liveAccountOf } from '../../lib/account-ids.ts'
 import type { Endpoint, EndpointStore } from '../endpoints/endpoint.ts'
 import { WebhookError } from './webhook-error.ts'
 

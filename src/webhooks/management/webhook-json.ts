@@ -1,5 +1,5 @@
+import { isSandbox, liveAccountOf } from '../../lib/account-ids.ts'
 import { formatInstant, formatInstantOrNull } from '../../lib/instant.ts'
-import { isSandbox, liveAccountOf } from '../../lib/sandbox.ts'
 import type { Delivery } from '../deliveries/delivery.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { RolledSecret } from './endpoint-operations.ts'

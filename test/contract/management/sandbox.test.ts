@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sandboxOf } from '../../../src/lib/account-ids.ts'
 import { unbounded } from '../../../src/lib/request-scope.ts'
-import { sandboxOf } from '../../../src/lib/sandbox.ts'
 import { Unavailable } from '../../../src/lib/unavailable.ts'
 import { CLI_ACTOR } from '../../../src/management/audit/audit-entry.ts'
 import { createAuditLog } from '../../../src/management/audit/audit-log.ts'

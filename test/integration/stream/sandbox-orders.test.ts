@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sandboxOf } from '../../../src/lib/account-ids.ts'
 import { unbounded } from '../../../src/lib/request-scope.ts'
-import { sandboxOf } from '../../../src/lib/sandbox.ts'
 import { openChangeStream } from '../../../src/services.ts'
 import { watchInProcess } from '../../support/cli/watch-process.ts'
 import { useManagementApi } from '../../support/management/management-api.ts'

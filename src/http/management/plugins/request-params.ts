@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { accountIdPattern } from '../../../lib/ids.ts'
+import { accountIdPattern } from '../../../lib/account-ids.ts'
 import { ManagementError } from '../../../management/management-error.ts'
 import { handleUnknownParams } from '../../unknown-params.ts'
 

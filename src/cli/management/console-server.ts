@@ -5,12 +5,12 @@ import type { Config } from '../../config/config.ts'
 import { DEMO_ACCOUNT } from '../../demo/demo-orders.ts'
 import { buildConsoleApp } from '../../http/console/console-app.ts'
 import { consoleLink } from '../../http/console/console-link.ts'
-import { listen } from '../../http/server/listen.ts'
 import { CLI_ACTOR } from '../../management/audit/audit-entry.ts'
 import type { Management } from '../../management/management.ts'
 import { capabilities } from '../../management/sessions/session-store.ts'
 import { createCursorCodec } from '../../orders/cursor.ts'
 import type { Services } from '../../services.ts'
+import { LOOPBACK, listenOrContinue } from './listen-or-continue.ts'
 
 export interface ConsoleServerOptions {
   management: Management
@@ -30,15 +30,13 @@ export interface ConsoleServer {
   close(): Promise<void>
 }
 
-const LOOPBACK = '127.0.0.1'
 const DEMO_PORT = 3003
 /** The reader of the welcome may open the link later than a user who follows a link. */
 const DEMO_LINK_MS = 15 * 60_000
 const DEMO_SESSION_S = 12 * 3_600
 
 /**
- * Serves the console on `CONSOLE_PORT`. Only a configured port is required: another demo can
- * already use the default one.
+ * Serves the console on `CONSOLE_PORT`, in a demo on a default port.
  * @throws Error when CONSOLE_PORT is set and cannot be bound
  */
 export async function startConsole(
@@ -54,30 +52,21 @@ export async function startConsole(
     logger,
     origin,
   })
-  if (!(await listenConsole(app, config, logger))) return OFF
+  const port = {
+    host: config.host,
+    port: config.consolePort,
+    demoPort: DEMO_PORT,
+    setting: 'CONSOLE_PORT',
+    name: 'console',
+    feature: 'the console',
+  }
+  if (!(await listenOrContinue(app, port, logger))) return OFF
   const url = origin()
   const demoLink = demo ? await createDemoLink(management, url) : null
   return { url, demoLink, close: () => app.close() }
 }
 
 const OFF: ConsoleServer = { url: null, demoLink: null, close: async () => {} }
-
-async function listenConsole(
-  app: FastifyInstance,
-  { host, consolePort }: Pick<Config, 'host' | 'consolePort'>,
-  logger: Logger,
-): Promise<boolean> {
-  try {
-    const address = consolePort === undefined ? LOOPBACK : host
-    await listen(app, address, consolePort ?? DEMO_PORT, 'CONSOLE_PORT', 'console')
-    return true
-  } catch (error) {
-    await app.close()
-    if (consolePort !== undefined) throw error
-    logger.warn({ err: error }, 'continuing without the console')
-    return false
-  }
-}
 
 /** A browser accepts the session's cookie over http on the loopback address. */
 function localOrigin(app: FastifyInstance): string {

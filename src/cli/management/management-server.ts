@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { Config } from '../../config/config.ts'
 import type { ManagementToken } from '../../config/parsers.ts'
 import { buildManagementApp } from '../../http/management/management-app.ts'
-import { listen, serverUrl } from '../../http/server/listen.ts'
+import { serverUrl } from '../../http/server/listen.ts'
 import { hmacSha256 } from '../../lib/hmac.ts'
 import type { Management } from '../../management/management.ts'
 import { createManagementMetrics } from '../../observability/metrics/management.ts'
 import type { Services } from '../../services.ts'
+import { listenOrContinue } from './listen-or-continue.ts'
 
 export interface ManagementServerOptions {
   management: Management
@@ -36,12 +36,10 @@ export interface ManagementAccess {
   token: string | null
 }
 
-const LOOPBACK = '127.0.0.1'
 const DEMO_PORT = 3002
 
 /**
- * Serves the management API on `MANAGEMENT_PORT`. Only a configured port is required: another demo
- * can already use the default one.
+ * Serves the management API on `MANAGEMENT_PORT`, in a demo on a default port.
  * @throws Error when MANAGEMENT_PORT is set and cannot be bound
  */
 export async function startManagement(
@@ -57,30 +55,19 @@ export async function startManagement(
     metrics,
     consoleUrl,
   })
-  const isListening = await listenManagement(app, config, logger)
-  if (!isListening) return OFF
+  const port = {
+    host: config.host,
+    port: config.managementPort,
+    demoPort: DEMO_PORT,
+    setting: 'MANAGEMENT_PORT',
+    name: 'management',
+    feature: 'the management API',
+  }
+  if (!(await listenOrContinue(app, port, logger))) return OFF
   return { access: { url: serverUrl(app), token }, close: () => app.close() }
 }
 
 const OFF: ManagementServer = { access: null, close: async () => {} }
-
-async function listenManagement(
-  app: FastifyInstance,
-  { host, managementPort }: Pick<Config, 'host' | 'managementPort'>,
-  logger: Logger,
-): Promise<boolean> {
-  try {
-    const address = managementPort === undefined ? LOOPBACK : host
-    const port = managementPort ?? DEMO_PORT
-    await listen(app, address, port, 'MANAGEMENT_PORT', 'management')
-    return true
-  } catch (error) {
-    await app.close()
-    if (managementPort !== undefined) throw error
-    logger.warn({ err: error }, 'continuing without the management API')
-    return false
-  }
-}
 
 /** The same at every start, so that a reader of docker/indexing.md can repeat a call. */
 function demoToken(keyPepper: Uint8Array): string {

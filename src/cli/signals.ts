@@ -59,6 +59,26 @@ export function closeOnSignal(
   })
 }
 
+/**
+ * Runs `work` until the first signal aborts its `AbortSignal`; then as {@link closeOnSignal}.
+ * Rejects as soon as `work` fails.
+ */
+export async function runUntilSignal(
+  work: (signal: AbortSignal) => Promise<void>,
+  logger: Logger,
+  stopSignals: StopSignals,
+): Promise<void> {
+  const stopping = new AbortController()
+  const running = work(stopping.signal)
+  const close = () => {
+    stopping.abort()
+    return running
+  }
+  const closed = closeOnSignal(logger, close, stopSignals)
+  await running
+  await closed
+}
+
 /** Closes and ends the process: with 1 if the close fails or times out. */
 export async function closeAndExit(
   logger: Logger,

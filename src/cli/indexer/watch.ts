@@ -13,7 +13,7 @@ import { createIndexingMetrics } from '../../observability/metrics/indexing.ts'
 import { registerProcessMetrics } from '../../observability/metrics/process.ts'
 import { openChangeStream, type Services } from '../../services.ts'
 import type { CommandContext } from '../command-context.ts'
-import { closeOnSignal } from '../signals.ts'
+import { runUntilSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
 import { createWatchLog } from './watch-log.ts'
 import { createWatchReadiness } from './watch-readiness.ts'
@@ -31,15 +31,9 @@ export function addWatch(
       withServices(async (services, config) => {
         const stream = await openChangeStream(config, 'index watch')
         const logger = openLog(config, context.stderr)
-        const stopping = new AbortController()
-        const watching = watchWithOperations(services, stream, config, logger, stopping.signal)
-        const close = () => {
-          stopping.abort()
-          return watching
-        }
-        const closed = closeOnSignal(logger, close, context)
-        await watching
-        await closed
+        const work = (signal: AbortSignal) =>
+          watchWithOperations(services, stream, config, logger, signal)
+        await runUntilSignal(work, logger, context)
       }),
     )
 }

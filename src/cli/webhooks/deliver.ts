@@ -13,7 +13,7 @@ import type { Services } from '../../services.ts'
 import { requireWebhookSecrets } from '../../webhooks/management/require-secrets.ts'
 import type { CommandContext } from '../command-context.ts'
 import { openTracing } from '../open-tracing.ts'
-import { closeOnSignal } from '../signals.ts'
+import { runUntilSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
 import { runDispatcher } from './dispatcher-process.ts'
 
@@ -31,15 +31,9 @@ export function addDeliver(
         async (services, config) => {
           requireWebhookSecrets(services.webhookSecrets)
           const logger = openLog(config, context.stderr)
-          const stopping = new AbortController()
-          const delivering = deliverWithOperations(services, config, logger, stopping.signal)
-          const close = () => {
-            stopping.abort()
-            return delivering
-          }
-          const closed = closeOnSignal(logger, close, context)
-          await delivering
-          await closed
+          const work = (signal: AbortSignal) =>
+            deliverWithOperations(services, config, logger, signal)
+          await runUntilSignal(work, logger, context)
         },
         { role: 'server' },
       ),

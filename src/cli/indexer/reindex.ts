@@ -8,7 +8,7 @@ import { printJson } from '../output.ts'
 import { abortOnSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
 
-interface ReindexOptions {
+interface ReindexFlags {
   shards?: number
   finish?: boolean
   rollback?: boolean
@@ -41,21 +41,21 @@ export function addReindex(
         .conflicts(['finish', 'rollback']),
     )
     .option('--json', 'print the summary as JSON')
-    .action(async (options: ReindexOptions) =>
+    .action(async (flags: ReindexFlags) =>
       withServices(
         async ({ reindexing }) => {
           if (reindexing === null) throw new Error(NOT_NEEDED)
-          await runReindex(reindexing, options, context)
+          await runReindex(reindexing, flags, context)
         },
         // A rollback recovers from a lost index.
-        { allowLostIndex: options.rollback ?? false },
+        { allowLostIndex: flags.rollback ?? false },
       ),
     )
 }
 
 async function runReindex(
   reindexing: Reindexing,
-  { finish, rollback, shards, json }: ReindexOptions,
+  { finish, rollback, shards, json }: ReindexFlags,
   context: CommandContext,
 ) {
   const { stdout, stderr } = context

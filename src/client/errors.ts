@@ -55,6 +55,11 @@ export class EdgeError extends OrdersError {
   }
 }
 
+/** Whether the service or the edge responded 429. */
+export function isRateLimited(error: unknown): boolean {
+  return (error instanceof ApiError || error instanceof EdgeError) && error.status === 429
+}
+
 /** The response is not one of this API: a wrong address, a captive portal, or a proxy. */
 export class UnexpectedAnswerError extends OrdersError {
   readonly status: number

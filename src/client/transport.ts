@@ -1,5 +1,5 @@
 import { type Clock, monotonicClock } from '../lib/clock.ts'
-import { ApiError, EdgeError, type OrdersError, toConnectionError } from './errors.ts'
+import { ApiError, isRateLimited, type OrdersError, toConnectionError } from './errors.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 import { parseResponse, type ReceivedResponse } from './response.ts'
 import { retryDelayMs } from './retry.ts'
@@ -104,6 +104,3 @@ export function createTransport(options: TransportOptions): Transport {
     },
   }
 }
-
-const isRateLimited = (error: unknown) =>
-  (error instanceof ApiError || error instanceof EdgeError) && error.status === 429

@@ -1,4 +1,5 @@
-import { ApiError, EdgeError, type OrdersError, type Wait } from '../../client/client.ts'
+import type { Wait } from '../../client/client.ts'
+import { isRateLimited } from '../../client/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { StatusLine } from '../../lib/status-line.ts'
 import { count } from './format-text.ts'
@@ -57,6 +58,3 @@ export function createOrdersProgress(
     },
   }
 }
-
-const isRateLimited = (error: OrdersError) =>
-  (error instanceof ApiError || error instanceof EdgeError) && error.status === 429

@@ -1,4 +1,4 @@
-import { brasiliaTime } from './export/formats/brasilia-time.ts'
+import { brasiliaTime } from './brasilia-time.ts'
 
 const DATE = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/
 /** Any text of this kind is meant as a date, also an impossible one. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type Kind, orderColumns } from '../export/formats/columns.ts'
+import { type Kind, orderColumns } from '../order-columns.ts'
 
 const NAME = 'orders_typed'
 

@@ -1,6 +1,6 @@
 import type { Item } from '../../../client/client.ts'
-import { brasiliaTime } from './brasilia-time.ts'
-import type { Kind } from './columns.ts'
+import { brasiliaTime } from '../../brasilia-time.ts'
+import type { Kind } from '../../order-columns.ts'
 import { escapeFormula } from './escape-formula.ts'
 
 /** A cell that a Brazilian Excel reads with its type: number, instant or text. */

@@ -1,4 +1,4 @@
-import type { Kind } from './columns.ts'
+import type { Kind } from '../../order-columns.ts'
 import type { Format } from './format.ts'
 import type { Table } from './table.ts'
 

@@ -1,5 +1,5 @@
 import type { Item, Order } from '../../../client/client.ts'
-import { type Columns, itemColumns, type Kind, orderColumns } from './columns.ts'
+import { type Columns, itemColumns, type Kind, orderColumns } from '../../order-columns.ts'
 import { itemHeaders, orderHeaders } from './headers-pt.ts'
 
 export const rowsNames = ['orders', 'items'] as const

@@ -1,8 +1,8 @@
 import type { Order } from '../../../client/client.ts'
+import { brasiliaDate } from '../../brasilia-time.ts'
 import { CommandError } from '../../errors.ts'
-import { brasiliaDate } from './brasilia-time.ts'
+import type { Kind } from '../../order-columns.ts'
 import { cellText } from './cell-text.ts'
-import type { Kind } from './columns.ts'
 import { itemsText } from './csv-br.ts'
 import type { Table } from './table.ts'
 

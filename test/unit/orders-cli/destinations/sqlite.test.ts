@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Order, SyncState } from '../../../../src/client/client.ts'
 import { openSqliteStore } from '../../../../src/orders-cli/destinations/sqlite.ts'
-import { orderColumns } from '../../../../src/orders-cli/export/formats/columns.ts'
+import { orderColumns } from '../../../../src/orders-cli/order-columns.ts'
 import { apiItem, apiOrder } from '../../../support/orders-cli/api-order.ts'
 import { temporaryFolder } from '../../../support/stores/backend.ts'
 

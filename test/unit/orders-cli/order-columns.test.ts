@@ -1,14 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import {
-  itemColumns,
-  type Kind,
-  orderColumns,
-} from '../../../../../src/orders-cli/export/formats/columns.ts'
-import {
-  itemHeaders,
-  orderHeaders,
-} from '../../../../../src/orders-cli/export/formats/headers-pt.ts'
+import { itemHeaders, orderHeaders } from '../../../src/orders-cli/export/formats/headers-pt.ts'
+import { itemColumns, type Kind, orderColumns } from '../../../src/orders-cli/order-columns.ts'
 
 interface Schema {
   $ref?: string
@@ -20,7 +13,7 @@ interface Schema {
   description?: string
 }
 
-const file = new URL('../../../../../openapi/openapi.json', import.meta.url)
+const file = new URL('../../../openapi/openapi.json', import.meta.url)
 const { schemas } = JSON.parse(readFileSync(file, 'utf8')).components as {
   schemas: Record<string, Schema> & { Order: Schema; Item: Schema }
 }

@@ -20,13 +20,18 @@ const filters = {
 type Filter = keyof typeof filters
 const names = Object.keys(filters) as Filter[]
 
-type Kebab<T extends string> = T extends `${infer Head}_${infer Tail}` ? `${Head}-${Tail}` : T
+type Kebab<T extends string> = T extends `${infer Head}_${infer Tail}`
+  ? `${Head}-${Kebab<Tail>}`
+  : T
 type FilterOption = Kebab<Filter>
 
-const kebab = (name: Filter) => name.replace('_', '-') as FilterOption
+/** The name of the option of a parameter. */
+export function optionName<T extends string>(param: T): Kebab<T> {
+  return param.replaceAll('_', '-') as Kebab<T>
+}
 
 export const filterOptions = Object.fromEntries(
-  names.map((name) => [kebab(name), filters[name]]),
+  names.map((name) => [optionName(name), filters[name]]),
 ) as { [Name in Filter as Kebab<Name>]: (typeof filters)[Name] }
 
 export type Filters = Partial<Record<Filter, string | true>>
@@ -37,12 +42,12 @@ export function filtersOf(
   flags: ReadonlySet<string>,
 ): Filters {
   const given = (option: FilterOption) => text[option] ?? (flags.has(option) ? true : undefined)
-  const values = names.map((name) => [name, given(kebab(name))] as const)
+  const values = names.map((name) => [name, given(optionName(name))] as const)
   return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }
 
 /** The option of a parameter that the API rejected; `null` for other parameters. */
 export function optionOf(param: string | null): string | null {
   const name = names.find((filter) => filter === param)
-  return name === undefined ? null : `--${kebab(name)}`
+  return name === undefined ? null : `--${optionName(name)}`
 }

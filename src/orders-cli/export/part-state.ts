@@ -1,4 +1,4 @@
-import type { Filters } from './filters.ts'
+import { type Filters, optionName } from './filters.ts'
 
 /** The options of an export; only the same ones can resume it. */
 export interface ExportRequest {
@@ -59,6 +59,6 @@ const shown = (value: string | undefined) => value ?? 'nenhum'
 function flat({ filters, ...rest }: ExportRequest): Record<string, string> {
   const options = Object.entries({ ...rest, ...filters })
   return Object.fromEntries(
-    options.map(([name, value]) => [`--${name.replace('_', '-')}`, String(value)]),
+    options.map(([name, value]) => [`--${optionName(name)}`, String(value)]),
   )
 }

@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { filterOptions, filtersOf, optionOf } from '../../../../src/orders-cli/export/filters.ts'
+import {
+  filterOptions,
+  filtersOf,
+  optionName,
+  optionOf,
+} from '../../../../src/orders-cli/export/filters.ts'
 
 const file = new URL('../../../../openapi/openapi.json', import.meta.url)
 const { parameters } = JSON.parse(readFileSync(file, 'utf8')).paths['/v1/orders'].get as {
@@ -10,7 +15,11 @@ const { parameters } = JSON.parse(readFileSync(file, 'utf8')).paths['/v1/orders'
 it('every filter of the API is an option', () => {
   const inQuery = parameters.filter((parameter) => parameter.in === 'query')
   const filters = inQuery.map(({ name }) => name).filter((name) => !/^(limit|cursor)$/.test(name))
-  expect(Object.keys(filterOptions)).toEqual(filters.map((name) => name.replace('_', '-')))
+  expect(Object.keys(filterOptions)).toEqual(filters.map((name) => name.replaceAll('_', '-')))
+})
+
+it('the option of a parameter has a hyphen for each underscore', () => {
+  expect(optionName('first_paid_gte')).toBe('first-paid-gte')
 })
 
 it('filters are sent as typed', () => {

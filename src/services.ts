@@ -18,7 +18,7 @@ import type { OpenSearchEvents } from './stores/opensearch/stores.ts'
 import type { SharedLimiterEvents } from './stores/redis/shared-limiter.ts'
 import { beginSqliteAfterLoss } from './stores/sqlite/database/database-files.ts'
 import { openSqliteKeys, openSqliteStores } from './stores/sqlite/stores.ts'
-import type { Stores } from './stores/stores.ts'
+import type { ProcessRole, Stores } from './stores/stores.ts'
 
 /** The open services that a command uses. */
 export interface Services extends Stores, Secrets {}
@@ -53,7 +53,7 @@ export interface ServiceEvents
 /** Opens the configured services. */
 export async function openServices(
   config: Config,
-  role: 'server' | 'command' = 'command',
+  role: ProcessRole = 'command',
   events?: OpenSearchEvents,
 ): Promise<Services> {
   return { ...(await openStores(config, role, events)), ...loadSecrets(config) }
@@ -158,7 +158,7 @@ function kafkaOptions({ caFile, tls, ...settings }: KafkaSettings): KafkaOptions
 
 async function openStores(
   config: Config,
-  role: 'server' | 'command',
+  role: ProcessRole,
   events: OpenSearchEvents | undefined,
 ): Promise<Stores> {
   const { opensearchUrls: urls, opensearchCaFile } = config

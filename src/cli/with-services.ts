@@ -6,14 +6,14 @@ import { createKeyManagement, type KeyManagement } from '../management/keys/key-
 import type { ManagementStores } from '../management/management-stores.ts'
 import { openKeyServices, openServices, type Services } from '../services.ts'
 import { IndexLost } from '../stores/index-lost.ts'
-import type { Stores } from '../stores/stores.ts'
+import type { ProcessRole, Stores } from '../stores/stores.ts'
 import { UnsupportedStore } from '../stores/unsupported-store.ts'
 
 export interface WithServicesOptions {
   /** Runs the command on a lost index too; the store rejects what is impossible there. */
   allowLostIndex?: boolean
-  /** `command` when absent. A `server` keeps running, so no write may block it for long. */
-  role?: 'server' | 'command'
+  /** `command` when absent. */
+  role?: ProcessRole
 }
 
 /**

@@ -7,6 +7,9 @@ import type { ManagementStores } from '../management/management-stores.ts'
 import type { OrderStore } from '../orders/order-store.ts'
 import type { WebhookStores } from '../webhooks/webhook-stores.ts'
 
+/** A `server` keeps running, so no write may block it for long; a `command` ends soon. */
+export type ProcessRole = 'server' | 'command'
+
 /** The stores of orders, keys and accounts; every implementation opens them together. */
 export interface Stores {
   orders: OrderStore

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 import type { OrderIndex } from '../../indexing/writer/order-index.ts'
 import { type Clock, monotonicClock, wallClock } from '../../lib/clock.ts'
 import { createSubscriberLookup } from '../../webhooks/endpoints/endpoint-directory.ts'
-import type { Stores } from '../stores.ts'
+import type { ProcessRole, Stores } from '../stores.ts'
 import {
   keysFile,
   openKeysDatabase,
@@ -30,10 +30,7 @@ const SERVER_BUSY_MS = 20
  * wait for the write lock that a load holds on the orders.
  * @throws IndexLost when the keys exist but the orders do not
  */
-export function openSqliteStores(
-  { dataDir }: Pick<Config, 'dataDir'>,
-  role: 'server' | 'command',
-): Stores {
+export function openSqliteStores({ dataDir }: Pick<Config, 'dataDir'>, role: ProcessRole): Stores {
   const file = ordersFile(dataDir)
   const orders = openOrdersUnlessLost(dataDir)
   const isSame = trackFileIdentity(file)

@@ -2,11 +2,8 @@ import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { IndexLost, type IndexRecovery, NOTHING_LOST } from '../../index-lost.ts'
-import { DatabaseMissingError, openDatabase } from './database.ts'
+import { BUSY_MS, DatabaseMissingError, openDatabase } from './database.ts'
 import { keysMigrations, ordersMigrations } from './schema.ts'
-
-/** How long a command waits for the write of another process. */
-const COMMAND_BUSY_MS = 30_000
 
 /** The path of the orders database. */
 export const ordersFile = (dataDir: string) => join(dataDir, 'orders.db')
@@ -17,7 +14,7 @@ export const keysFile = (dataDir: string) => join(dataDir, 'keys.db')
 export function openOrdersDatabase(
   dataDir: string,
   { createIfMissing }: { createIfMissing: boolean },
-  busyTimeoutMs = COMMAND_BUSY_MS,
+  busyTimeoutMs = BUSY_MS.command,
 ): DatabaseSync {
   return openDatabase(ordersFile(dataDir), ordersMigrations, busyTimeoutMs, createIfMissing)
 }
@@ -38,7 +35,7 @@ export function openOrdersUnlessLost(dataDir: string, busyTimeoutMs?: number): D
 }
 
 /** Opens keys and accounts. Only once the orders are made, or lost. */
-export function openKeysDatabase(dataDir: string, busyTimeoutMs = COMMAND_BUSY_MS): DatabaseSync {
+export function openKeysDatabase(dataDir: string, busyTimeoutMs = BUSY_MS.command): DatabaseSync {
   return openDatabase(keysFile(dataDir), keysMigrations, busyTimeoutMs)
 }
 

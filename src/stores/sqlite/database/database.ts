@@ -2,8 +2,15 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createFolder, createPrivateFile } from '../../../lib/private-files.ts'
+import type { ProcessRole } from '../../stores.ts'
 import type { Migration } from './schema.ts'
 import { SQLITE_BUSY } from './temporary-failures.ts'
+
+/**
+ * How long a write waits for that of another process. It blocks the event loop of a server, which
+ * then returns 503 or repeats the write.
+ */
+export const BUSY_MS: Readonly<Record<ProcessRole, number>> = { server: 50, command: 30_000 }
 
 /**
  * Opens a database file and creates missing tables. `migrations[n]` upgrades the file from version

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { Config } from '../../../config/config.ts'
 import type { ManagementStores } from '../../../management/management-stores.ts'
-import { openDatabase } from '../database/database.ts'
+import type { ProcessRole } from '../../stores.ts'
+import { BUSY_MS, openDatabase } from '../database/database.ts'
 import { guardDatabase } from '../database/guarded-database.ts'
 import { createSqliteAuditStore } from './audit-store.ts'
 import { createSqliteIdempotencyStore } from './idempotency-store.ts'
@@ -13,13 +14,10 @@ import { createSqliteUsageStore } from './usage-store.ts'
 /** The path of the database of the management API. */
 export const managementFile = (dataDir: string) => join(dataDir, 'management.db')
 
-/** How long a write waits for that of another process, which is short. It blocks the event loop. */
-const BUSY_MS = { server: 50, command: 30_000 } as const
-
 /** The embedded stores of the management API, in a file of their own, which is created if missing. */
 export function openSqliteManagementStores(
   { dataDir }: Pick<Config, 'dataDir'>,
-  role: 'server' | 'command',
+  role: ProcessRole,
 ): ManagementStores & { close(): void } {
   const file = managementFile(dataDir)
   const db = guardDatabase(openDatabase(file, managementMigrations, BUSY_MS[role]), file)

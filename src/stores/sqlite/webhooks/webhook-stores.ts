@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { Config } from '../../../config/config.ts'
 import type { WebhookStores } from '../../../webhooks/webhook-stores.ts'
-import { openDatabase } from '../database/database.ts'
+import type { ProcessRole } from '../../stores.ts'
+import { BUSY_MS, openDatabase } from '../database/database.ts'
 import { openOrdersUnlessLost, ordersFile } from '../database/database-files.ts'
 import { type GuardedDatabase, guardDatabase } from '../database/guarded-database.ts'
 import { createSqliteDeliveryStore, prepareDeliveryInsert } from './delivery-store.ts'
@@ -13,12 +14,6 @@ import { webhooksMigrations } from './schema.ts'
 /** The path of the database of endpoints and deliveries. */
 export const webhooksFile = (dataDir: string) => join(dataDir, 'webhooks.db')
 
-/**
- * How long a write waits for that of another process. It blocks the event loop of the server, where
- * the dispatcher repeats a failed write.
- */
-const BUSY_MS = { server: 50, command: 30_000 } as const
-
 type Synchronous = 'FULL' | 'NORMAL'
 
 /**
@@ -28,7 +23,7 @@ type Synchronous = 'FULL' | 'NORMAL'
  * `webhook-id`. A killed process loses nothing. An operator's command is durable when it ends.
  */
 const REPEATABLE = { server: 'NORMAL', command: 'FULL' } as const satisfies Record<
-  string,
+  ProcessRole,
   Synchronous
 >
 
@@ -45,7 +40,7 @@ const CACHE_KIB = 16_000
  */
 export function openSqliteWebhookStores(
   { dataDir }: Pick<Config, 'dataDir'>,
-  role: 'server' | 'command',
+  role: ProcessRole,
 ): WebhookStores & { close(): Promise<void> } {
   const orders = openEventRecords(dataDir, role)
   const endpoints = openWebhooksDatabase(dataDir, role, 'FULL')
@@ -64,7 +59,7 @@ export function openSqliteWebhookStores(
 
 function openWebhooksDatabase(
   dataDir: string,
-  role: 'server' | 'command',
+  role: ProcessRole,
   synchronous: Synchronous,
 ): GuardedDatabase {
   const file = webhooksFile(dataDir)
@@ -79,7 +74,7 @@ function openWebhooksDatabase(
  * Only purges write here. They neither wait for a load nor checkpoint its log, which the writer of
  * orders does.
  */
-function openEventRecords(dataDir: string, role: 'server' | 'command'): GuardedDatabase {
+function openEventRecords(dataDir: string, role: ProcessRole): GuardedDatabase {
   const db = openOrdersUnlessLost(dataDir)
   db.exec(
     `PRAGMA busy_timeout = 0; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = ${REPEATABLE[role]}`,

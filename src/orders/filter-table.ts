@@ -1,6 +1,6 @@
 import type { Filter } from './filter-types.ts'
 import { canonicalDocument, canonicalEmail, canonicalProductId } from './lookups.ts'
-import { orderStatuses, paymentMethods } from './statuses.ts'
+import { orderStatuses, paymentMethods } from './order-values.ts'
 
 /**
  * Every filter of `GET /v1/orders`. Parser, suggestions, API reference, cursors and both stores

@@ -1,11 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { orderStatuses, roles } from './order-values.ts'
 import { Metadata, Navigator, Tracking, Utm } from './schema/attribution.ts'
 import { Customer, ShippingAddress } from './schema/customer.ts'
 import { describeValues, orderStatusDescriptions } from './schema/descriptions.ts'
 import { Item, Offer, Promocode } from './schema/items.ts'
 import { Payment } from './schema/payment.ts'
 import { cents, instant, nullable, oneOf, orNull, pattern, resource } from './schema/types.ts'
-import { orderStatuses, roles } from './statuses.ts'
 
 /** The schema version of stored orders. Increment it with every field added below. */
 export const ORDER_SCHEMA_VERSION = 1

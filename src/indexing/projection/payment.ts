@@ -1,6 +1,6 @@
 import { compareInstants, toPublicInstantOrNull } from '../../lib/instant.ts'
 import type { Order } from '../../orders/order.ts'
-import { cardBrands } from '../../orders/statuses.ts'
+import { cardBrands } from '../../orders/order-values.ts'
 import type { SourcePayment } from './source-order.ts'
 
 type PublicPayment = Order['payment']

@@ -2,6 +2,7 @@ import { FormatRegistry, type Static, type TSchema, Type } from '@sinclair/typeb
 import { accountIdPattern, ownerIdPattern } from '../../lib/account-ids.ts'
 import { parseInstant } from '../../lib/instant.ts'
 import { orderIdPattern } from '../../orders/order.ts'
+import { orderStatuses, paymentStatuses, singlePaymentMethods } from '../../orders/order-values.ts'
 import {
   offerIdPattern,
   orderBumpIdPattern,
@@ -9,7 +10,6 @@ import {
   productIdPattern,
 } from '../../orders/schema/items.ts'
 import { declineCodePattern } from '../../orders/schema/payment.ts'
-import { orderStatuses, paymentStatuses, singlePaymentMethods } from '../../orders/statuses.ts'
 
 /**
  * The order as the platform sends it, one JSON object a line. `expected` completes the reason

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { sandboxMoves } from '../../management/sandbox/sandbox-moves.ts'
+import { orderStatuses, paymentStatuses } from '../../orders/order-values.ts'
 import { instant, integer, nullable, oneOf, resource, text } from '../../orders/schema/types.ts'
-import { orderStatuses, paymentStatuses } from '../../orders/statuses.ts'
 
 const AT = '2026-11-23T12:00:00.000Z'
 

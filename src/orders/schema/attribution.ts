@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { devices } from '../statuses.ts'
+import { devices } from '../order-values.ts'
 import { nullable, openList, resource, text } from './types.ts'
 
 export const Utm = resource('Utm', 'Parâmetros UTM; as cinco chaves estão sempre presentes.', {

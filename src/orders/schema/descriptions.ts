@@ -1,4 +1,4 @@
-import type { OrderStatus, PaymentStatus } from '../statuses.ts'
+import type { OrderStatus, PaymentStatus } from '../order-values.ts'
 
 /** The meaning of each order `status`, in Portuguese, for the API reference. */
 export const orderStatusDescriptions = {

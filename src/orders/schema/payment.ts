@@ -1,4 +1,4 @@
-import { cardBrands, paymentMethods, paymentStatuses } from '../statuses.ts'
+import { cardBrands, paymentMethods, paymentStatuses } from '../order-values.ts'
 import { describeValues, paymentStatusDescriptions } from './descriptions.ts'
 import {
   cents,

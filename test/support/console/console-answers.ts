@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { sandboxMoves } from '../../../src/management/sandbox/sandbox-moves.ts'
-import { orderStatuses } from '../../../src/orders/statuses.ts'
+import { orderStatuses } from '../../../src/orders/order-values.ts'
 
 const endpoint = {
   id: 'we_1',

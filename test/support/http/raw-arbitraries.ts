@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { listParamNames } from '../../../src/orders/list-params.ts'
-import { orderStatuses, paymentMethods } from '../../../src/orders/statuses.ts'
+import { orderStatuses, paymentMethods } from '../../../src/orders/order-values.ts'
 
 const bytesOf = (text: string) => Buffer.from(text, 'latin1')
 const joined = (parts: fc.Arbitrary<Buffer>, maxLength: number) =>

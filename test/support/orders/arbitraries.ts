@@ -14,7 +14,7 @@ import {
   paymentMethods,
   paymentStatuses,
   singlePaymentMethods,
-} from '../../../src/orders/statuses.ts'
+} from '../../../src/orders/order-values.ts'
 
 const ID_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'
 const idText = (maxLength: number) =>

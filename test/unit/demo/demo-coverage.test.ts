@@ -7,7 +7,7 @@ import {
   orderStatuses,
   paymentStatuses,
   singlePaymentMethods,
-} from '../../../src/orders/statuses.ts'
+} from '../../../src/orders/order-values.ts'
 import {
   agentOf,
   documentOf,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { projectPayment } from '../../../../src/indexing/projection/payment.ts'
 import type { SourcePayment } from '../../../../src/indexing/projection/source-order.ts'
-import { cardBrands, paymentStatuses } from '../../../../src/orders/statuses.ts'
+import { cardBrands, paymentStatuses } from '../../../../src/orders/order-values.ts'
 import { sourcePayments } from '../../../support/orders/arbitraries.ts'
 import { sourcePayment } from '../../../support/orders/source-order.ts'
 

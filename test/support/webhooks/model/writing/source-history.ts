@@ -7,7 +7,7 @@ import type {
 } from '../../../../../src/indexing/projection/source-order.ts'
 import { formatInstant } from '../../../../../src/lib/instant.ts'
 import type { Order } from '../../../../../src/orders/order.ts'
-import { orderStatuses, paymentStatuses } from '../../../../../src/orders/statuses.ts'
+import { orderStatuses, paymentStatuses } from '../../../../../src/orders/order-values.ts'
 import { type OrderState, stateOf } from '../../../../../src/webhooks/events/order-state.ts'
 import { changeOf } from '../../../orders/changes.ts'
 import { sourceOrder, sourcePayment } from '../../../orders/source-order.ts'

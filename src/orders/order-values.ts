@@ -31,7 +31,6 @@ export const singlePaymentMethods = ['CREDIT_CARD', 'BOLETO', 'PIX'] as const
 
 /** The values of `payment.method`; MULTIPLE is a split payment. */
 export const paymentMethods = [...singlePaymentMethods, 'MULTIPLE'] as const
-export type PaymentMethod = (typeof paymentMethods)[number]
 
 /** The values of `payment.card.brand`; the list can grow. */
 export const cardBrands = [

@@ -7,7 +7,7 @@ import {
   paymentMethods,
   paymentStatuses,
   roles,
-} from '../../../src/orders/statuses.ts'
+} from '../../../src/orders/order-values.ts'
 
 describe('the documented values', () => {
   it.each([

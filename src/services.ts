@@ -20,6 +20,9 @@ import { beginSqliteAfterLoss } from './stores/sqlite/database/database-files.ts
 import { openSqliteKeys, openSqliteStores } from './stores/sqlite/stores.ts'
 import type { ProcessRole, Stores } from './stores/stores.ts'
 
+// The stores of OpenSearch, Redis and Kafka are imported dynamically, where they are opened: their
+// clients double the startup time of the embedded mode.
+
 /** The open services that a command uses. */
 export interface Services extends Stores, Secrets {}
 
@@ -153,8 +156,6 @@ function kafkaOptions({ caFile, tls, ...settings }: KafkaSettings): KafkaOptions
   const ca = readCaFile('KAFKA_CA_FILE', caFile)
   return { ...settings, tls: tls ? { ca } : undefined }
 }
-
-// Dynamic imports: the OpenSearch, Redis and Kafka clients double the startup time of the embedded mode.
 
 async function openStores(
   config: Config,

@@ -52,7 +52,7 @@ export default fp<ErrorHandlerOptions>(
   { name: 'error-handler', dependencies: ['request-log'] },
 )
 
-/** The handler of an unknown route. @throws ApiError `resource_missing` */
+/** The response for a route or a file that does not exist. @throws ApiError `resource_missing` */
 export function throwNotFound(): never {
   throw new ApiError('resource_missing')
 }

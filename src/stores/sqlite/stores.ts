@@ -26,8 +26,8 @@ import { acquireWriterLock } from './write/writer-lock.ts'
 const SERVER_BUSY_MS = 20
 
 /**
- * The embedded stores. Keys and orders are two files, because recording the use of a key must not
- * wait for the write lock that a load holds on the orders.
+ * The embedded stores. Keys and orders are two files, because a load locks the orders, and
+ * recording the use of a key must not wait for it.
  * @throws IndexLost when the keys exist but the orders do not
  */
 export function openSqliteStores({ dataDir }: Pick<Config, 'dataDir'>, role: ProcessRole): Stores {

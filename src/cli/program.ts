@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { parseConfig } from '../config/config.ts'
-import { Refusal } from '../lib/refusal.ts'
+import { DomainError } from '../lib/domain-error.ts'
 import { addAccounts } from './accounts.ts'
 import { addAudit } from './audit.ts'
 import type { CommandContext, ProgramIo } from './command-context.ts'
@@ -43,7 +43,7 @@ export async function runProgram(argv: readonly string[], io: ProgramIo): Promis
 
 /** Invalid values that only a running command can recognise. */
 function isInvalidInput(error: unknown): boolean {
-  return error instanceof Refusal && error.kind === 'invalid'
+  return error instanceof DomainError && error.kind === 'invalid'
 }
 
 /** Defines the commands: results on stdout, all else on stderr; exit 0, 1 (failed) or 2 (usage). */

@@ -1,6 +1,6 @@
-import { Refusal, type RefusalKind } from '../lib/refusal.ts'
+import { DomainError, type DomainErrorKind } from '../lib/domain-error.ts'
 
-/** Every refusal of the management of keys, accounts and sessions. */
+/** Every error of the management of keys, accounts, sessions and sandboxes. */
 const kinds = {
   invalid_account: 'invalid',
   invalid_name: 'invalid',
@@ -18,12 +18,12 @@ const kinds = {
   sandbox_full: 'conflict',
   sandbox_order_missing: 'not_found',
   impossible_move: 'conflict',
-} as const satisfies Record<string, RefusalKind>
+} as const satisfies Record<string, DomainErrorKind>
 
 export type ManagementErrorCode = keyof typeof kinds
 
-/** A refused operation on keys, accounts, sessions and sandboxes. */
-export class ManagementError extends Refusal<ManagementErrorCode> {
+/** A rejected call of the management of keys, accounts, sessions and sandboxes. */
+export class ManagementError extends DomainError<ManagementErrorCode> {
   constructor(code: ManagementErrorCode, message: string) {
     super(code, kinds[code], message)
   }

@@ -1,6 +1,6 @@
-import { Refusal, type RefusalKind } from '../../lib/refusal.ts'
+import { DomainError, type DomainErrorKind } from '../../lib/domain-error.ts'
 
-/** Every refusal of the management of webhooks. */
+/** Every error of the management of webhooks. */
 const kinds = {
   invalid_url: 'invalid',
   invalid_events: 'invalid',
@@ -17,12 +17,12 @@ const kinds = {
   order_removed: 'conflict',
   delivery_busy: 'conflict',
   secrets_missing: 'conflict',
-} as const satisfies Record<string, RefusalKind>
+} as const satisfies Record<string, DomainErrorKind>
 
 export type WebhookErrorCode = keyof typeof kinds
 
-/** A refused operation on endpoints and deliveries. */
-export class WebhookError extends Refusal<WebhookErrorCode> {
+/** A rejected call of the management of endpoints and deliveries. */
+export class WebhookError extends DomainError<WebhookErrorCode> {
   constructor(code: WebhookErrorCode, message: string) {
     super(code, kinds[code], message)
   }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { createDenialMemory, repeatDenials } from '../../src/rate-limit/denial-memory.ts'
 import type { BucketRate } from '../../src/rate-limit/gcra.ts'
 import type { Limiter } from '../../src/rate-limit/limiter.ts'
 import { createMemoryLimiter } from '../../src/rate-limit/memory-limiter.ts'
-import { createRefusalMemory, repeatRefusals } from '../../src/rate-limit/refusal-memory.ts'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
 import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
 
@@ -28,7 +28,7 @@ export const redisServers = process.env['REDIS_URL'] ? [process.env['REDIS_URL']
 for (const urls of redisServers) {
   limiters.push(
     ['Redis', (rate) => openRedis(urls, rate)],
-    ['Redis with repeated refusals', (rate) => openRedis(urls, rate, true)],
+    ['Redis with repeated denials', (rate) => openRedis(urls, rate, true)],
   )
 }
 
@@ -81,7 +81,7 @@ function openMemory(rate: BucketRate): LimiterUnderTest {
 async function openRedis(
   urls: readonly string[],
   rate: BucketRate,
-  repeatsRefusals = false,
+  repeatsDenials = false,
 ): Promise<LimiterUnderTest> {
   const prefix = ownPrefix()
   let advancedMs = 0
@@ -90,10 +90,10 @@ async function openRedis(
   async function open() {
     const connection = await connectForTest(urls)
     connections.push(connection)
-    if (!repeatsRefusals) return createRedisLimiter(connection.redis, { prefix, rate })
-    const refusals = createRefusalMemory(rate, clock)
-    const limiter = createRedisLimiter(connection.redis, { prefix, rate, refusals, clock })
-    return repeatRefusals(limiter, refusals)
+    if (!repeatsDenials) return createRedisLimiter(connection.redis, { prefix, rate })
+    const denials = createDenialMemory(rate, clock)
+    const limiter = createRedisLimiter(connection.redis, { prefix, rate, denials, clock })
+    return repeatDenials(limiter, denials)
   }
   const limiter = await open()
   const [{ redis }] = connections as [RedisConnection]

@@ -1,9 +1,9 @@
 import { type Cluster, Redis, type Result } from 'ioredis'
 import { type Clock, monotonicClock } from '../../lib/clock.ts'
+import type { DenialMemory } from '../../rate-limit/denial-memory.ts'
 import { MAX_FAILURES, WINDOW_MS } from '../../rate-limit/failed-authentications.ts'
 import { type BucketRate, bucketDecision } from '../../rate-limit/gcra.ts'
 import type { Limiter } from '../../rate-limit/limiter.ts'
-import type { RefusalMemory } from '../../rate-limit/refusal-memory.ts'
 import { redactCommand } from './client.ts'
 
 declare module 'ioredis' {
@@ -19,9 +19,9 @@ export interface RedisLimiterOptions {
   /** Prefix of every key, without braces. */
   prefix: string
   rate: BucketRate
-  /** Receives every refusal. */
-  refusals?: Pick<RefusalMemory, 'recordEmpty' | 'recordBlock'>
-  /** The clock of `refusals`. */
+  /** Receives every denial. */
+  denials?: Pick<DenialMemory, 'recordEmpty' | 'recordBlock'>
+  /** The clock of `denials`. */
   clock?: Clock
 }
 
@@ -31,7 +31,7 @@ export interface RedisLimiterOptions {
  */
 export function createRedisLimiter(
   redis: Redis | Cluster,
-  { prefix, rate, refusals, clock = monotonicClock }: RedisLimiterOptions,
+  { prefix, rate, denials, clock = monotonicClock }: RedisLimiterOptions,
 ): Limiter {
   // ioredis sends a script by its digest, and its text after NOSCRIPT, when nothing has run.
   redis.defineCommand('takeFromBucket', { numberOfKeys: 1, lua: TAKE_FROM_BUCKET })
@@ -53,7 +53,7 @@ export function createRedisLimiter(
       const [isAllowed, debt] = Array.isArray(reply) ? reply : [reply]
       if (isAllowed !== 0 && isAllowed !== 1) throw unexpected('takeFromBucket', reply)
       const decision = bucketDecision(rate, isAllowed === 1, wholeNumber('takeFromBucket', debt))
-      if (!decision.allowed) refusals?.recordEmpty(accountId, debt, queriedAt)
+      if (!decision.allowed) denials?.recordEmpty(accountId, debt, queriedAt)
       return decision
     },
 
@@ -74,7 +74,7 @@ export function createRedisLimiter(
     const queriedAt = clock()
     joinWrites()
     const ms = wholeNumber(script, await call().catch(throwRedacted))
-    if (ms > 0) refusals?.recordBlock(address, ms, queriedAt)
+    if (ms > 0) denials?.recordBlock(address, ms, queriedAt)
     return Math.ceil(ms / 1000)
   }
 }

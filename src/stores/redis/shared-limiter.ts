@@ -2,9 +2,9 @@ import { readCaFile } from '../../config/ca-file.ts'
 import type { Config } from '../../config/config.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import type { Instrument } from '../../lib/instrument.ts'
+import { createDenialMemory, repeatDenials } from '../../rate-limit/denial-memory.ts'
 import { createFallbackLimiter, type FallbackLimiter } from '../../rate-limit/fallback-limiter.ts'
 import type { Limiter, LimiterDecision } from '../../rate-limit/limiter.ts'
-import { createRefusalMemory, repeatRefusals } from '../../rate-limit/refusal-memory.ts'
 import { connectRedis } from './client.ts'
 import { createRedisLimiter } from './limiter.ts'
 
@@ -24,7 +24,7 @@ export interface SharedLimiterEvents {
 
 /**
  * Opens a limiter on Redis that falls back to `local` while Redis does not respond in time. A
- * refusal that Redis would repeat is answered without Redis.
+ * denial that Redis would repeat is answered without Redis.
  */
 export async function openSharedLimiter(
   config: Pick<Config, 'redisCaFile' | 'redisPrefix' | 'rateLimit'>,
@@ -34,11 +34,11 @@ export async function openSharedLimiter(
 ): Promise<FallbackLimiter> {
   const ca = readCaFile('REDIS_CA_FILE', config.redisCaFile)
   const connection = await connectRedis({ urls, ca, onError: onDegraded })
-  const refusals = createRefusalMemory(config.rateLimit, monotonicClock)
+  const denials = createDenialMemory(config.rateLimit, monotonicClock)
   const shared = createRedisLimiter(connection.redis, {
     prefix: config.redisPrefix,
     rate: config.rateLimit,
-    refusals,
+    denials,
   })
   const limiter = createFallbackLimiter({
     shared,
@@ -50,7 +50,7 @@ export async function openSharedLimiter(
     reconnect: () => connection.reconnect(),
   })
   return {
-    ...repeatRefusals(limiter, refusals),
+    ...repeatDenials(limiter, denials),
     isDegraded: limiter.isDegraded,
     close() {
       limiter.close()

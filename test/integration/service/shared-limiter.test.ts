@@ -15,7 +15,7 @@ afterEach(() => {
 const CAPACITY = 20
 const REFILL_PER_SECOND = 1
 const MAX_FAILURES = 30
-/** A refusal is repeated for at most a second, and a token ends it. */
+/** A denial is repeated for at most a second, and a token ends it. */
 const QUERIES_PER_SECOND = 3
 
 /** A process that counts in Redis, and the decisions that it sent there. */

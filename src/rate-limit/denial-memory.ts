@@ -4,15 +4,15 @@ import { type BucketDecision, type BucketRate, type BucketState, takeFromBucket 
 import type { Limiter } from './limiter.ts'
 
 /**
- * Refusals of shared counters, for as long as the counters would repeat them. Until a bucket has
+ * Denials of shared counters, for as long as the counters would repeat them. Until a bucket has
  * its next token, other processes can only delay it, and a block ends with its window.
  */
-export interface RefusalMemory {
-  /** The refusal of an empty bucket; `undefined` when only the counters can decide. */
+export interface DenialMemory {
+  /** The denial of an empty bucket; `undefined` when only the counters can decide. */
   take(accountId: string): BucketDecision | undefined
   /** Whole seconds until the address is unblocked; 0 when only the counters can decide. */
   blockedSeconds(address: string): number
-  /** Records a refused request: the debt of the bucket, and when the counters were queried. */
+  /** Records a denied request: the debt of the bucket, and when the counters were queried. */
   recordEmpty(accountId: string, debt: number, queriedAtMs: number): void
   /** Records a block: its rest in milliseconds, and when the counters were queried. */
   recordBlock(address: string, ms: number, queriedAtMs: number): void
@@ -30,7 +30,7 @@ interface Block {
 }
 
 /** `clock` is monotonic milliseconds, as are the times of the records. */
-export function createRefusalMemory(rate: BucketRate, clock: Clock): RefusalMemory {
+export function createDenialMemory(rate: BucketRate, clock: Clock): DenialMemory {
   const empty = new LRUCache<string, BucketState>({ max: MAX_ENTRIES })
   const blocks = new LRUCache<string, Block>({ max: MAX_ENTRIES })
 
@@ -62,8 +62,8 @@ export function createRefusalMemory(rate: BucketRate, clock: Clock): RefusalMemo
   }
 }
 
-/** A limiter that repeats the refusals in `memory`, and decides everything else. */
-export function repeatRefusals(limiter: Limiter, memory: RefusalMemory): Limiter {
+/** A limiter that repeats the denials in `memory`, and decides everything else. */
+export function repeatDenials(limiter: Limiter, memory: DenialMemory): Limiter {
   return {
     take: async (accountId) => memory.take(accountId) ?? limiter.take(accountId),
     blockedSeconds: async (address) =>

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
+import { createDenialMemory, repeatDenials } from '../../../src/rate-limit/denial-memory.ts'
 import {
   blockedSeconds,
   type FailureWindow,
   withFailure,
 } from '../../../src/rate-limit/failed-authentications.ts'
 import { type BucketRate, FULL_BUCKET, takeFromBucket } from '../../../src/rate-limit/gcra.ts'
-import { createRefusalMemory, repeatRefusals } from '../../../src/rate-limit/refusal-memory.ts'
 import { createRedisLimiter } from '../../../src/stores/redis/limiter.ts'
 
 const RATE: BucketRate = { capacity: 20, refillPerSecond: 10 }
@@ -54,7 +54,7 @@ function createCounters(rate: BucketRate, nowMs: () => number) {
   }
 }
 
-/** A limiter that repeats refusals, over counters whose clock runs at `speed`. */
+/** A limiter that repeats denials, over counters whose clock runs at `speed`. */
 function start(rate = RATE, speed = 1) {
   let nowMs = 5_000
   const counters = createCounters(rate, () => nowMs * speed)
@@ -66,12 +66,12 @@ function start(rate = RATE, speed = 1) {
     countFailure: (key: string) => counters.countFailure(nameOf(key)),
   }
   const clock = () => nowMs
-  const memory = createRefusalMemory(rate, clock)
+  const memory = createDenialMemory(rate, clock)
   const redis = scripts as unknown as Redis
-  const limiter = createRedisLimiter(redis, { prefix: '', rate, refusals: memory, clock })
+  const limiter = createRedisLimiter(redis, { prefix: '', rate, denials: memory, clock })
   return {
     counters,
-    limiter: repeatRefusals(limiter, memory),
+    limiter: repeatDenials(limiter, memory),
     /** The same without the memory. */
     plain: limiter,
     pass(ms: number) {
@@ -97,7 +97,7 @@ const walks = fc.record({
   operations: fc.array(operation, { minLength: 1, maxLength: 60 }),
 })
 
-describe('a limiter that repeats refusals', () => {
+describe('a limiter that repeats denials', () => {
   it('decides as the counters alone would, request by request', async () => {
     await fc.assert(
       fc.asyncProperty(walks, async ({ rate, operations }) => {
@@ -122,7 +122,7 @@ describe('a limiter that repeats refusals', () => {
     )
   })
 
-  it('never refuses what the counters would allow, although their clock runs 0.1% faster', async () => {
+  it('never denies what the counters would allow, although their clock runs 0.1% faster', async () => {
     await fc.assert(
       fc.asyncProperty(walks, async ({ rate, operations }) => {
         const { limiter, counters, pass } = start(rate, 1.001)
@@ -180,9 +180,9 @@ describe('a limiter that repeats refusals', () => {
   })
 })
 
-describe('the memory of refusals', () => {
+describe('the memory of denials', () => {
   it('keeps the latest of a bounded number of accounts and addresses', () => {
-    const memory = createRefusalMemory(RATE, () => 0)
+    const memory = createDenialMemory(RATE, () => 0)
     for (let n = 0; n <= MAX_REMEMBERED; n++) {
       memory.recordEmpty(`${n}`, 20_000_000, 0)
       memory.recordBlock(`${n}`, 60_000, 0)
@@ -197,13 +197,13 @@ describe('the memory of refusals', () => {
     [497, 1],
     [498, 0],
   ])('ends a block of 500 ms just before its end: after %d ms, %d seconds are left', (at, left) => {
-    const memory = createRefusalMemory(RATE, () => at)
+    const memory = createDenialMemory(RATE, () => at)
     memory.recordBlock('a', 500, 0)
     expect(memory.blockedSeconds('a')).toBe(left)
   })
 
   it('ignores a reply that is a second late', () => {
-    const memory = createRefusalMemory({ capacity: 1, refillPerSecond: 1 }, () => 6_000)
+    const memory = createDenialMemory({ capacity: 1, refillPerSecond: 1 }, () => 6_000)
     memory.recordEmpty('a', 50_000_000, 5_000)
     memory.recordBlock('a', 60_000, 5_000)
     expect([memory.take('a'), memory.blockedSeconds('a')]).toEqual([undefined, 0])

@@ -6,6 +6,7 @@ import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
+import { readDocuments } from './stored-state.ts'
 
 const test = useServices()
 
@@ -31,15 +32,8 @@ async function versions(): Promise<{ all: Set<string>; read: string[] }> {
   return { all: new Set(Object.keys(all).map(name)), read: Object.keys(read).map(name) }
 }
 
-/** The stored documents of an index by id. */
-async function documents(index: string): Promise<Record<string, unknown>> {
-  await test.refresh()
-  const { hits } = await opensearch<{ hits: { hits: { _id: string; _source: unknown }[] } }>(
-    'GET',
-    `${test.prefix}${index}/_search?size=1000&q=_exists_:id`,
-  )
-  return Object.fromEntries(hits.hits.map(({ _id, _source }) => [_id, _source]))
-}
+const documents = async (index: string) =>
+  Object.fromEntries<unknown>(await readDocuments(test, index))
 
 describe('a reindex', () => {
   it('a reindex switches reads to an equal index and keeps writing to the old one', async () => {

@@ -66,14 +66,23 @@ async function fuzz(options: FuzzOptions, program: string, signal: AbortSignal):
     console.error(
       `schemathesis, seed ${seed}, ${seconds === undefined ? 'in full' : `${seconds} s`}`,
     )
-    const surroundings = { program, folder: scratch.path, signal }
     const targets = [publicApi(baseUrl, keys), managementApi(managementUrl, token)]
+    const failed = new AbortController()
+    const surroundings = {
+      program,
+      folder: scratch.path,
+      signal: AbortSignal.any([signal, failed.signal]),
+    }
     // All at once: each run is one thread, and waits for its service.
-    await Promise.all(
-      targets.map(async (target) => {
-        report(target, await runSchemathesis(options, target, surroundings), seconds)
-      }),
-    )
+    const runs = targets.map(async (target) => {
+      report(target, await runSchemathesis(options, target, surroundings), seconds)
+    })
+    try {
+      await Promise.all(runs)
+    } finally {
+      failed.abort() // A run that failed must not leave the others behind.
+      await Promise.allSettled(runs)
+    }
   } finally {
     await scratch.close()
   }

@@ -67,11 +67,11 @@ function faultsOfOne({ phases, report }: Run): string[] {
   return faults
 }
 
-/** The last line of the output. */
+/** The result line of one target, whose runs are at the same time. */
 export function summaryLine(runs: readonly Run[], faults: readonly string[]): string {
   const tried = `${counted(casesOf(runs))} cases, ${counted(cursorsOf(runs))} cursors accepted`
   const seeds = [...new Set(runs.map(({ report }) => report.seed))].join(' and ')
-  const seconds = Math.round(sum(runs.map(({ report }) => report.running_time)))
+  const seconds = Math.round(Math.max(...runs.map(({ report }) => report.running_time)))
   return `fuzz: ${tried}, ${faults.length} failures, seed ${seeds}, ${seconds} s`
 }
 

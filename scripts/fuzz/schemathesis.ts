@@ -22,9 +22,17 @@ export async function runSchemathesis(
   target: Target,
   surroundings: Surroundings,
 ): Promise<RunWithOutput[]> {
-  return await Promise.all(
-    target.shares.map((share) => runShare(share, options, target, surroundings)),
+  const failed = new AbortController()
+  const signal = AbortSignal.any([surroundings.signal, failed.signal])
+  const runs = target.shares.map((share) =>
+    runShare(share, options, target, { ...surroundings, signal }),
   )
+  try {
+    return await Promise.all(runs)
+  } finally {
+    failed.abort()
+    await Promise.allSettled(runs)
+  }
 }
 
 async function runShare(

@@ -91,9 +91,9 @@ describe('the result of the fuzzer runs', () => {
     expect(faultsOf([ofCases(), ofLinks(changes)], 10_000)).toEqual([fault])
   })
 
-  it('the summary line has the cases, cursors, failures, seed and seconds', () => {
+  it('the summary line has the cases, cursors, failures, seed and the seconds of the longest run', () => {
     expect(summaryLine([ofCases(), ofLinks()], ['one'])).toBe(
-      'fuzz: 12,345 cases, 1,234 cursors accepted, 1 failures, seed 7, 91 s',
+      'fuzz: 12,345 cases, 1,234 cursors accepted, 1 failures, seed 7, 61 s',
     )
   })
 })

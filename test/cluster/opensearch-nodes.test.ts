@@ -32,7 +32,7 @@ import {
 const READER = 'acc_reader'
 const TEST_MS = 600_000
 const SHORT_PAUSE_MS = 20
-/** Of the readers, which need hundreds of listings and not thousands. */
+/** The pause of a reader: hundreds of listings are enough. */
 const READ_PAUSE_MS = 60
 /** Below the failure detection time: a bulk times out and arrives when the node resumes. */
 const BULK_DEADLINE_MS = '5000'

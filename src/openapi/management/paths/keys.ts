@@ -58,7 +58,8 @@ export const keyPaths = {
       operationId: 'keys_revoke',
       tag,
       summary: 'Revoga uma chave',
-      description: 'Ela deixa de valer em até 5 segundos. Revogar de novo não muda nada.',
+      description:
+        'Ela deixa de valer em até 5 segundos, ou em até 10 minutos onde o registro das chaves está fora do ar. Revogar de novo não muda nada.',
       parameters: [account, key],
       body: { of: NoFields, example: {} },
       isChange: true,
@@ -71,7 +72,7 @@ export const keyPaths = {
     put: block(
       'accounts_block',
       'Bloqueia uma conta',
-      'Em até 5 segundos, as chaves dela recebem `403 account_blocked` e as sessões do painel terminam.',
+      'Em até 5 segundos, as chaves dela recebem `403 account_blocked` e as sessões do painel terminam. Onde o registro das chaves está fora do ar, as chaves valem por até 10 minutos.',
     ),
     delete: block(
       'accounts_unblock',

@@ -24,7 +24,7 @@ export interface Instant {
  * 30 to March 2, and assumes local time without a zone.
  */
 export function parseInstant(text: string): Instant | InvalidInstantReason {
-  const parsed = parseInstantOfAnyYear(text)
+  const parsed = parseInstantBound(text)
   if (typeof parsed === 'string') return parsed
   return parsed.floorMs < FIRST_MS || parsed.floorMs > LAST_MS ? 'impossible' : parsed
 }
@@ -33,7 +33,7 @@ export function parseInstant(text: string): Instant | InvalidInstantReason {
  * The same, also for the hours that only an offset puts before the year 0 or after 9999 in UTC. Such
  * an instant has no text in the format of the API, but is a bound like any other.
  */
-export function parseInstantOfAnyYear(text: string): Instant | InvalidInstantReason {
+export function parseInstantBound(text: string): Instant | InvalidInstantReason {
   const plain = parsePlainInstant(text) // Fast path: indexing parses a dozen instants per order.
   if (plain !== null) return { floorMs: plain, ceilMs: plain }
   const parts = INSTANT.exec(text)

@@ -1,4 +1,4 @@
-import { type Instant, type InvalidInstantReason, parseInstantOfAnyYear } from '../lib/instant.ts'
+import { type Instant, type InvalidInstantReason, parseInstantBound } from '../lib/instant.ts'
 
 const MINUTES = '(\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2})'
 const SECONDS = '(:\\d{2}(?:\\.\\d+)?)?'
@@ -12,7 +12,7 @@ const QUERY_INSTANT = new RegExp(`^${MINUTES}${SECONDS}${ZONE}$`)
  * Portuguese for anything else.
  */
 export function parseQueryInstant(text: string): Instant | string {
-  const parsed = parseInstantOfAnyYear(complete(text))
+  const parsed = parseInstantBound(complete(text))
   if (typeof parsed !== 'string') return parsed
   return `${messageOf(parsed, text)} ${EXAMPLES}`
 }

@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatInstant, type InvalidInstantReason, parseInstant } from '../../../src/lib/instant.ts'
+import {
+  formatInstant,
+  type InvalidInstantReason,
+  parseInstant,
+  parseInstantBound,
+} from '../../../src/lib/instant.ts'
 import { anyInstantMs } from '../../support/orders/arbitraries.ts'
 
 // Text, the same instant in UTC with milliseconds, and the next millisecond for finer fractions.
@@ -119,6 +124,16 @@ const rejected: Record<InvalidInstantReason, string[]> = {
     '2026-060T12:00:00Z',
   ],
 }
+
+describe('parseInstantBound', () => {
+  it.each([
+    ['0000-01-01T00:00:00+00:01', Date.parse('0000-01-01T00:00:00Z') - 60_000],
+    ['9999-12-31T23:59:59-00:01', Date.parse('9999-12-31T23:59:59Z') + 60_000],
+  ])('parses %s, which only its offset puts beyond the years of the API', (text, ms) => {
+    expect(parseInstantBound(text)).toEqual({ floorMs: ms, ceilMs: ms })
+    expect(parseInstant(text)).toBe('impossible')
+  })
+})
 
 describe('parseInstant', () => {
   it.each(accepted)('parses %s', (text, floor, ceil = floor) => {

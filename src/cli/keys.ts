@@ -4,7 +4,7 @@ import type { IssuedKey } from '../auth/issue-key.ts'
 import type { KeyRecord, Scope } from '../auth/key-store.ts'
 import { formatInstant, formatInstantOrNull } from '../lib/instant.ts'
 import { CLI_ACTOR } from '../management/audit/audit-entry.ts'
-import { lastUsedAt, lastUseOfKeys } from '../management/keys/key-json.ts'
+import { lastUseOfKeys, latestUse } from '../management/keys/key-json.ts'
 import { account, duration, expiry, scopeList } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
 import { printJson, printTable } from './output.ts'
@@ -130,6 +130,6 @@ function toPublicRecord(record: KeyRecord, now: number, usedAt: number | null) {
     created_at: formatInstant(record.createdAt),
     expires_at: formatInstantOrNull(record.expiresAt),
     revoked_at: formatInstantOrNull(record.revokedAt),
-    last_valid_at: formatInstantOrNull(lastUsedAt(record, usedAt)),
+    last_valid_at: formatInstantOrNull(latestUse(record, usedAt)),
   }
 }

@@ -6,8 +6,8 @@ import { usageSection } from './usage.js'
 import { webhooksSection } from './webhooks.js'
 
 /**
- * The parts of the console, in the order of the menu. `render` returns the elements of a part. Of
- * its context, `show(id, argument)` opens another part, and `argument` is what that one receives.
+ * The parts of the console, in the order of the menu. `render` returns the elements of a part. In
+ * its context, `show(id, argument)` opens another part, which receives this `argument` in its own.
  */
 export const SECTIONS = [
   { id: 'chaves', name: 'Chaves', icon: 'keys', capability: 'keys', render: keysSection },

@@ -12,7 +12,7 @@ export type AuditedWebhooks = ReturnType<typeof createAuditedWebhooks>
 
 /**
  * Adds an actor to every change, and the change to the audit log. A target that does not exist has
- * no entry; a change that its state refuses has one, with the outcome `failed`.
+ * no entry; a change that its state rejects has one, with the outcome `failed`.
  */
 export function createAuditedWebhooks(
   webhooks: WebhookManagement,

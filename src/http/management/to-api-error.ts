@@ -13,13 +13,13 @@ import { ApiError } from '../api-error.ts'
 const KIB = 1_024
 const MIB = 1_024 * KIB
 
-/** The limits of the route that refused a request. */
+/** The limits of the route that rejected a request. */
 interface RouteLimits {
   /** Of the body, in bytes. */
   bodyLimit?: number | undefined
 }
 
-/** The response to a refused operation; `undefined` for any other error. */
+/** The response to an error of the domain; `undefined` for any other error. */
 export function toManagementApiError(thrown: unknown, limits: RouteLimits): ApiError | undefined {
   if (thrown instanceof ManagementError || thrown instanceof WebhookError) {
     const message =
@@ -86,7 +86,7 @@ const UNAVAILABLE: Record<IngestionUnavailableCode, string> = {
   busy: 'Há chamadas demais ao mesmo tempo. Nenhum pedido foi confirmado: envie todos de novo.',
 }
 
-/** The field of the request that each refusal is about. */
+/** The field of the request that each error is about. */
 const PARAMS: Partial<Record<ManagementErrorCode | WebhookErrorCode, string>> = {
   invalid_name: 'name',
   invalid_scopes: 'scopes',

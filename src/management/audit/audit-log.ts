@@ -37,7 +37,7 @@ export function createAuditLog(store: AuditStore, clock: Clock): AuditLog {
         await setOutcome(id, 'done')
         return result
       } catch (error) {
-        // An expected error is a refusal, and changed nothing. After any other the change may exist.
+        // An expected error changed nothing. After any other the change may exist.
         if (error instanceof ExpectedError) await setOutcome(id, 'failed')
         throw error
       }

@@ -7,7 +7,7 @@ import type { UsageStore } from '../usage/usage-store.ts'
  * When a key was last used, epoch milliseconds; `null` for never. `countedAt`: from its usage, which
  * is later than its record by up to an hour.
  */
-export function lastUsedAt({ lastValidAt }: KeyRecord, countedAt: number | null): number | null {
+export function latestUse({ lastValidAt }: KeyRecord, countedAt: number | null): number | null {
   if (lastValidAt === null || countedAt === null) return lastValidAt ?? countedAt
   return Math.max(lastValidAt, countedAt)
 }
@@ -35,7 +35,7 @@ export function keyJson(record: KeyRecord, countedAt: number | null = null) {
     created_at: formatInstant(record.createdAt),
     expires_at: formatInstantOrNull(record.expiresAt),
     revoked_at: formatInstantOrNull(record.revokedAt),
-    last_used_at: formatInstantOrNull(lastUsedAt(record, countedAt)),
+    last_used_at: formatInstantOrNull(latestUse(record, countedAt)),
   } as const
 }
 

@@ -7,8 +7,8 @@ export class ImpossibleMoveError extends ManagementError {
   /** The moves that it allows; none once it is erased. */
   readonly possible: readonly SandboxMove[]
 
-  constructor(refused: { orderId: string; move: SandboxMove; possible: readonly SandboxMove[] }) {
-    const { orderId, move, possible } = refused
+  constructor(rejected: { orderId: string; move: SandboxMove; possible: readonly SandboxMove[] }) {
+    const { orderId, move, possible } = rejected
     const next =
       possible.length === 0
         ? 'it is erased, and no move is possible: create another one'

@@ -17,8 +17,8 @@ import { managementDefinitions } from './management/index-definitions.ts'
 import { webhookDefinitions } from './webhooks/index-definitions.ts'
 
 /**
- * Creates missing indices and adds missing fields. The first three run once per process,
- * unless they fail.
+ * Creates missing indices and adds missing fields. Those of keys, webhooks and the management API do
+ * it once per process, unless they fail.
  */
 export interface EnsureIndices {
   /** The indices of keys and accounts. */

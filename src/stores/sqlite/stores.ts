@@ -22,7 +22,7 @@ import { createSqliteOrderIndex } from './write/order-index.ts'
 import { forgetClock } from './write/write-timestamps.ts'
 import { acquireWriterLock } from './write/writer-lock.ts'
 
-/** How long a write of the server waits for that of another process. It blocks the event loop. */
+/** Below {@link BUSY_MS}: requests wait for these writes, and the management API only for others. */
 const SERVER_BUSY_MS = 20
 
 /**

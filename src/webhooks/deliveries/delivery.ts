@@ -24,7 +24,10 @@ export const deliveryStates = [
 ] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
-/** No attempt follows, and the receiver did not accept the event. */
+/**
+ * No attempt follows, and the receiver did not accept the event. An index of SQLite has these states:
+ * a further one needs a migration.
+ */
 export const FAILED_STATES: readonly DeliveryState[] = ['failed', 'expired']
 
 export interface Attempt {

@@ -4,7 +4,7 @@ import { type AttemptResult, type OrderViews, readViews, type SendDelivery } fro
 import type { DispatcherEvents } from './dispatcher-events.ts'
 import type { Lane } from './lanes/lane.ts'
 import type { LaneScheduler } from './lanes/lane-scheduler.ts'
-import type { CallSource } from './outage-sources.ts'
+import type { CallSource } from './outage.ts'
 import type { ResultWriter } from './result-writer.ts'
 import { createSentRecorder, type Flight, type SentRecorderOptions } from './sent-recorder.ts'
 

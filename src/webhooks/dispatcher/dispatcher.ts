@@ -1,6 +1,6 @@
 import type { DispatcherLease } from '../webhook-stores.ts'
 import type { DispatcherOptions } from './dispatcher-options.ts'
-import { createOutageSources } from './outage-sources.ts'
+import { createOutage } from './outage.ts'
 import { createSession, type SessionUsage } from './session.ts'
 
 export interface Dispatcher {
@@ -24,7 +24,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const onFatal = (error: unknown) => {
       fatal ??= { error }
     }
-    const source = createOutageSources({ events, onFatal, signal })()
+    const source = createOutage({ events, onFatal, signal }).createSource()
     while (!signal.aborted) {
       const onDelay = (reason: string) => {
         source.succeed()

@@ -13,7 +13,7 @@ export interface HousekeepingOptions {
 }
 
 /** Expires what was held for 7 days, and removes what is too old. Throws Unavailable. */
-export async function purgeExpired(
+export async function expireAndPurge(
   { stores: { deliveries, events, endpoints }, retentionMs }: HousekeepingOptions,
   nowMs: number,
 ): Promise<void> {

@@ -10,7 +10,7 @@ export interface CallSource {
   fail(error: unknown): Promise<void>
 }
 
-export interface OutageSourcesOptions {
+export interface OutageOptions {
   events: Pick<DispatcherEvents, 'onOutage' | 'onRecovered'>
   /** Called with an error other than Unavailable. */
   onFatal(error: unknown): void
@@ -19,17 +19,20 @@ export interface OutageSourcesOptions {
 }
 
 /**
- * Creates sources whose failures are one outage: from the first failure of any until all succeed
- * again. So calls that work do not end the outage of others.
+ * An outage lasts from the first failure of any source until all succeed again. So calls that work
+ * do not end the outage of others.
  */
-export function createOutageSources({
-  events,
-  onFatal,
-  signal,
-}: OutageSourcesOptions): () => CallSource {
+export interface Outage {
+  createSource(): CallSource
+}
+
+/** Reports the outages of its sources, and delays their calls meanwhile. */
+export function createOutage({ events, onFatal, signal }: OutageOptions): Outage {
   const failing = new Set<CallSource>()
 
-  return () => {
+  return { createSource }
+
+  function createSource(): CallSource {
     let failures = 0
     const source: CallSource = {
       succeed() {

@@ -11,7 +11,7 @@ import type { Lane } from './lanes/lane.ts'
 import { createLaneReader } from './lanes/lane-reader.ts'
 import { createLaneScheduler } from './lanes/lane-scheduler.ts'
 import { createLanes } from './lanes/lanes.ts'
-import { createOutageSources } from './outage-sources.ts'
+import { createOutage } from './outage.ts'
 import { createResultWriter } from './result-writer.ts'
 import type { Flight } from './sent-recorder.ts'
 
@@ -27,7 +27,7 @@ export interface SessionPartsOptions extends DispatcherOptions {
 export function createSessionParts(options: SessionPartsOptions) {
   const { stores, clock, monotonic, schedule, events, settings, signal, onFatal } = options
   const { endpoints, deliveries } = stores
-  const createSource = createOutageSources({ events, onFatal, signal })
+  const { createSource } = createOutage({ events, onFatal, signal })
   const changes = createSource()
   const bufferUse = { count: 0, limit: settings.maxBuffered }
   const directory = createEndpointDirectory(endpoints, monotonic)

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { DispatcherLease } from '../webhook-stores.ts'
 import type { DispatcherOptions } from './dispatcher-options.ts'
-import { purgeExpired } from './housekeeping.ts'
+import { expireAndPurge } from './housekeeping.ts'
 import { createSessionParts } from './session-parts.ts'
 
 /** The work of a dispatcher, from the acquisition of its lease to the loss or release. */
@@ -111,7 +111,7 @@ export function createSession(
   const isPurgeDue = every(settings.housekeepingMs)
   async function purge(): Promise<void> {
     const { retentionMs } = settings
-    if (isPurgeDue()) await purgeExpired({ stores, retentionMs }, clock())
+    if (isPurgeDue()) await expireAndPurge({ stores, retentionMs }, clock())
   }
 
   function tick(): void {

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { inactiveReason } from '../../../src/auth/inactive-reason.ts'
-import { issueKey } from '../../../src/auth/issue-key.ts'
-import { createMemoryKeyStore } from './memory-key-store.ts'
+import { keyRecord } from '../../support/stores/key-record.ts'
 
 const HOUR_MS = 3_600_000
 const NOW = Date.parse('2026-03-01T12:00:00Z')
-const grant = { accountId: 'acc_1', scopes: ['orders:read'] as const, name: null, expiresAt: null }
 
 describe('inactiveReason', () => {
   it.each([
@@ -16,9 +14,7 @@ describe('inactiveReason', () => {
     ['a revoked key', { revokedAt: NOW - 1 }, 'revoked'],
     ['a key revoked by a clock that is ahead', { revokedAt: NOW + HOUR_MS }, 'revoked'],
     ['a key both revoked and expired', { revokedAt: NOW, expiresAt: NOW }, 'revoked'],
-  ])('returns the reason for %s', async (_name, instants, reason) => {
-    const store = { ...createMemoryKeyStore(), keyPepper: Buffer.alloc(32, 3) }
-    const { record } = await issueKey(store, grant, NOW)
-    expect(inactiveReason({ ...record, ...instants }, NOW)).toBe(reason)
+  ])('returns the reason for %s', (_name, instants, reason) => {
+    expect(inactiveReason(keyRecord(instants), NOW)).toBe(reason)
   })
 })

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { isWellFormedKey, keyDigest } from '../../../src/auth/api-key.ts'
 import { issueKey } from '../../../src/auth/issue-key.ts'
 import type { KeyStore } from '../../../src/auth/key-store.ts'
-import { createMemoryKeyStore, type MemoryKeyStore } from './memory-key-store.ts'
+import { createMemoryKeyStore, type MemoryKeyStore } from '../../support/stores/memory-key-store.ts'
 
 const DAY_MS = 86_400_000
 const NOW = Date.parse('2026-03-01T12:00:00Z')

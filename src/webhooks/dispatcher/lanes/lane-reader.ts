@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../../lib/clock.ts'
 import type { DeliveryStore } from '../../deliveries/delivery.ts'
-import type { CallSource } from '../outage-sources.ts'
+import type { CallSource } from '../outage.ts'
 import { FAILING_WINDOW_MS, MAX_FAILING_ORDERS } from './failing-orders.ts'
 import { type Lane, pageSize, wantsRead } from './lane.ts'
 import { type BufferUse, isFull } from './lane-buffer.ts'

@@ -6,8 +6,7 @@ import { opensearch } from '../../../support/stores/backend.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
 import { readDocuments, readTargets } from './stored-state.ts'
 
-// A reindex waits until the writer renews its lease.
-const test = useServices({ WRITER_LEASE_MS: '5000' })
+const test = useServices()
 
 const write = (writer: Writer, ...ids: string[]) =>
   writer.write(

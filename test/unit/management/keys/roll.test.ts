@@ -4,7 +4,10 @@ import { issueKey } from '../../../../src/auth/issue-key.ts'
 import type { KeyRecord, KeyStore } from '../../../../src/auth/key-store.ts'
 import { CLI_ACTOR } from '../../../../src/management/audit/audit-entry.ts'
 import { createKeyManagement } from '../../../../src/management/keys/key-management.ts'
-import { createMemoryKeyStore, type MemoryKeyStore } from '../../auth/memory-key-store.ts'
+import {
+  createMemoryKeyStore,
+  type MemoryKeyStore,
+} from '../../../support/stores/memory-key-store.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000

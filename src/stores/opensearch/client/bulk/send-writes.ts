@@ -75,14 +75,14 @@ export async function sendWrites(
   function toOutcome(result: ItemResult): WriteOutcome | undefined {
     const { status, error } = result
     const state = documentState(result)
-    const outcome = outcomeOf(result)
-    if (outcome === 'overloaded') return undefined
-    if (outcome === 'conflict') return 'conflict'
+    const kind = outcomeOf(result)
+    if (kind === 'overloaded') return undefined
+    if (kind === 'conflict') return 'conflict'
     if (status === NOT_FOUND && (error === undefined || error.type === DOCUMENT_MISSING))
       return 'missing'
-    if (outcome === 'accepted' && state !== null) return state
+    if (kind === 'accepted' && state !== null) return state
     const description = `OpenSearch did not write a document of ${index}: ${describeResult(result)}`
-    throw outcome === 'unmapped' || outcome === 'invalid'
+    throw kind === 'unmapped' || kind === 'invalid'
       ? new Error(description)
       : new Unavailable(description)
   }

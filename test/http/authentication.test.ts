@@ -6,10 +6,21 @@ const HOUR_MS = 3_600_000
 
 let app: TestApp
 let key: string
+let revokedKey: string
+let expiredKey: string
+let blockedKey: string
+let powerlessKey: string
 
 beforeAll(async () => {
   app = await createTestApp()
   key = (await app.issue()).key
+  const revoked = await app.issue()
+  await app.services.keys.update(revoked.record.digest, { revokedAt: Date.now() })
+  revokedKey = revoked.key
+  expiredKey = (await app.issue({ expiresAt: app.clock.nowMs })).key
+  await app.services.keys.setAccountBlocked('acc_blocked', true)
+  blockedKey = (await app.issue({ accountId: 'acc_blocked' })).key
+  powerlessKey = (await app.issue({ scopes: [] })).key
 })
 afterAll(() => app.close())
 
@@ -23,41 +34,31 @@ const routes = [
 ]
 
 /**
- * Authorization headers without a valid key, as functions because the key does not exist yet at
+ * Authorization headers without a valid key, as functions because the keys do not exist yet at
  * collection.
  */
-const failures: [string, () => Promise<Record<string, string>>][] = [
-  ['no header', async () => ({})],
-  ['an empty header', async () => ({ authorization: '' })],
-  ['the key alone', async () => ({ authorization: key })],
-  ['another scheme', async () => ({ authorization: `Basic ${key}` })],
-  ['no key', async () => ({ authorization: 'Bearer ' })],
-  ['two spaces', async () => ({ authorization: `Bearer  ${key}` })],
-  ['something after the key', async () => ({ authorization: `Bearer ${key} x` })],
-  ['a malformed key', async () => ({ authorization: 'Bearer key_live_short' })],
-  ['a key in another case', async () => ({ authorization: `Bearer ${key.toUpperCase()}` })],
-  ['a wrong checksum', async () => ({ authorization: `Bearer ${key.slice(0, -1)}_` })],
-  ['an unknown key', async () => ({ authorization: `Bearer ${generateApiKey()}` })],
-  ['a revoked key', async () => ({ authorization: `Bearer ${await revokedKey()}` })],
-  ['an expired key', async () => ({ authorization: `Bearer ${await expiredKey()}` })],
+const failures: [string, () => Record<string, string>][] = [
+  ['no header', () => ({})],
+  ['an empty header', () => ({ authorization: '' })],
+  ['the key alone', () => ({ authorization: key })],
+  ['another scheme', () => ({ authorization: `Basic ${key}` })],
+  ['no key', () => ({ authorization: 'Bearer ' })],
+  ['two spaces', () => ({ authorization: `Bearer  ${key}` })],
+  ['something after the key', () => ({ authorization: `Bearer ${key} x` })],
+  ['a malformed key', () => ({ authorization: 'Bearer key_live_short' })],
+  ['a key in another case', () => ({ authorization: `Bearer ${key.toUpperCase()}` })],
+  ['a wrong checksum', () => ({ authorization: `Bearer ${key.slice(0, -1)}_` })],
+  ['an unknown key', () => ({ authorization: `Bearer ${generateApiKey()}` })],
+  ['a revoked key', () => ({ authorization: `Bearer ${revokedKey}` })],
+  ['an expired key', () => ({ authorization: `Bearer ${expiredKey}` })],
 ]
-
-async function revokedKey() {
-  const issued = await app.issue()
-  await app.services.keys.update(issued.record.digest, { revokedAt: Date.now() })
-  return issued.key
-}
-
-async function expiredKey() {
-  return (await app.issue({ expiresAt: app.clock.nowMs })).key
-}
 
 let address = 0
 const nextAddress = () => `10.1.${Math.floor(++address / 250)}.${address % 250}`
 
 describe.each(routes)('authentication on %s', (route) => {
   it.each(failures)('returns 401 invalid_api_key for %s', async (_name, headers) => {
-    const error = await app.error(route, { headers: await headers(), from: nextAddress() })
+    const error = await app.error(route, { headers: headers(), from: nextAddress() })
     expect(error).toMatchObject({
       status: 401,
       type: 'authentication_error',
@@ -73,17 +74,13 @@ describe.each(routes)('authentication on %s', (route) => {
   })
 
   it('returns 403 account_blocked when the account of the key is blocked', async () => {
-    const accountId = `acc_blocked_${routes.indexOf(route)}`
-    await app.services.keys.setAccountBlocked(accountId, true)
-    const blocked = await app.issue({ accountId })
-    const error = await app.error(route, { key: blocked.key })
+    const error = await app.error(route, { key: blockedKey })
     expect(error).toMatchObject({ status: 403, type: 'permission_error', code: 'account_blocked' })
     expect(error.headers).toHaveProperty('ratelimit-limit')
   })
 
   it('returns 403 insufficient_access for a key without the scope', async () => {
-    const { key: powerless } = await app.issue({ scopes: [] })
-    const error = await app.error(route, { key: powerless })
+    const error = await app.error(route, { key: powerlessKey })
     expect(error).toMatchObject({ status: 403, code: 'insufficient_access' })
     expect(error.headers).toHaveProperty('ratelimit-limit')
   })
@@ -102,8 +99,7 @@ describe('authentication order', () => {
   })
 
   it('checks the scope before the route', async () => {
-    const { key: powerless } = await app.issue({ scopes: [] })
-    expect((await app.error('/v1/nope', { key: powerless })).code).toBe('insufficient_access')
+    expect((await app.error('/v1/nope', { key: powerlessKey })).code).toBe('insufficient_access')
   })
 
   it('the service never reads a key from the query string', async () => {

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
 import { expectMatchesOpenApi } from '../harness/traffic/openapi-check.ts'
 import { createTestApp, ROOMY, type TestApp } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
@@ -9,6 +10,7 @@ const ROUTES = ['/v1/orders?limit=2', '/v1/orders/ord_1']
 
 let app: TestApp
 let key: string
+let accounts = 1
 
 /** Starts an app with three orders on separate stores, which the tests below call. */
 async function open(env: Record<string, string> = ROOMY) {
@@ -16,6 +18,19 @@ async function open(env: Record<string, string> = ROOMY) {
   key = (await app.issue()).key
   await app.load(IDS.map((id) => sourceOrder({ id })))
 }
+
+/** Adds an account with three orders of its own, whose key the tests below use. */
+async function addAccount() {
+  accounts += 1
+  key = (await app.issue({ accountId: `acc_${accounts}` })).key
+  await app.load(IDS.map((id) => ownOrder(id)))
+}
+
+/** The order of the added account that stands for this one of {@link IDS}. */
+const ownOrder = (id: string, more: Partial<SourceOrder> = {}) =>
+  sourceOrder({ id: `${id}_${accounts}`, owner_account_id: `acc_${accounts}`, ...more })
+/** One of {@link ROUTES}, with the order of the added account. */
+const ownRoute = (route: string) => route.replace(/ord_\d/, (id) => `${id}_${accounts}`)
 
 /** The port of the app, which starts to listen at the first call. */
 async function startServer(): Promise<number> {
@@ -150,37 +165,47 @@ describe('conditional requests without concurrent writes', () => {
   })
 })
 
-describe.each(ROUTES)('a 304 of %s', (url) => {
-  afterEach(() => app.close())
+describe('a 304', () => {
+  const CAPACITY = 5
+  beforeAll(() =>
+    open({
+      RATE_LIMIT_CAPACITY: `${CAPACITY}`,
+      RATE_LIMIT_REFILL_PER_SECOND: '1',
+      MAX_CONCURRENT_REQUESTS: '1',
+    }),
+  )
+  beforeEach(addAccount)
+  afterAll(() => app.close())
 
-  it('counts against the rate limit', async () => {
-    await open({ RATE_LIMIT_CAPACITY: '3', RATE_LIMIT_REFILL_PER_SECOND: '1' })
+  it.each(ROUTES)('counts against the rate limit: %s', async (route) => {
     const statuses: number[] = []
-    while (!statuses.includes(429)) statuses.push((await revalidate(url, '*')).status)
-    expect(statuses.slice(0, 3)).toEqual([304, 304, 304])
+    while (!statuses.includes(429)) statuses.push((await revalidate(ownRoute(route), '*')).status)
+    expect(statuses.slice(0, CAPACITY)).toEqual(Array(CAPACITY).fill(304))
   })
 
-  it('releases its concurrency slot', async () => {
-    await open({ ...ROOMY, MAX_CONCURRENT_REQUESTS: '1' })
+  it.each(ROUTES)('releases its concurrency slot: %s', async (route) => {
     const port = await startServer()
     const headers = { authorization: `Bearer ${key}`, 'if-none-match': '*' }
     const statuses: number[] = []
-    for (let attempt = 0; attempt < 5; attempt++) {
-      statuses.push((await fetch(`http://127.0.0.1:${port}${url}`, { headers })).status)
+    for (let attempt = 0; attempt < CAPACITY; attempt++) {
+      const url = `http://127.0.0.1:${port}${ownRoute(route)}`
+      statuses.push((await fetch(url, { headers })).status)
     }
-    expect(statuses).toEqual(Array(5).fill(304))
+    expect(statuses).toEqual(Array(CAPACITY).fill(304))
   })
 })
 
 describe('the ETag', () => {
-  beforeEach(() => open())
-  afterEach(() => app.close())
+  beforeAll(() => open())
+  beforeEach(addAccount)
+  afterAll(() => app.close())
 
-  it.each(ROUTES)('the ETag of %s changes only when an order changes', async (url) => {
+  it.each(ROUTES)('the ETag of %s changes only when an order changes', async (route) => {
+    const url = ownRoute(route)
     const tag = await tagOf(url)
     expect(await tagOf(url)).toBe(tag)
-    await app.load([sourceOrder({ id: 'ord_1', version: 2, amount_total: 1 })])
-    await app.load([sourceOrder({ id: 'ord_3', version: 2, amount_total: 1 })])
+    await app.load([ownOrder('ord_1', { version: 2, amount_total: 1 })])
+    await app.load([ownOrder('ord_3', { version: 2, amount_total: 1 })])
     const after = await revalidate(url, tag)
     expect([after.status, after.headers['etag'] === tag]).toEqual([200, false])
   })
@@ -188,12 +213,12 @@ describe('the ETag', () => {
   it('stays the same when an unchanged order is loaded again', async () => {
     const url = '/v1/orders?sort=updated_at_asc'
     const tag = await tagOf(url)
-    await app.load([sourceOrder({ id: 'ord_1' })])
+    await app.load([ownOrder('ord_1')])
     expect(await tagOf(url)).toBe(tag)
   })
 
   it('stays the same for a page that ends among orders without updated_at, while there are no writes', async () => {
-    await app.load(['ord_x', 'ord_y', 'ord_z'].map((id) => sourceOrder({ id, changed_at: null })))
+    await app.load(['ord_x', 'ord_y', 'ord_z'].map((id) => ownOrder(id, { changed_at: null })))
     const url = '/v1/orders?sort=updated_at_asc&limit=4'
     const { json, headers } = await app.call(url, { key })
     expect([json.data.at(-1).updated_at, json.has_more]).toEqual([null, true])
@@ -201,9 +226,10 @@ describe('the ETag', () => {
   })
 
   it('differs for an account that receives other content', async () => {
-    await app.load([sourceOrder({ id: 'ord_1', version: 2, coproducer_account_ids: ['acc_2'] })])
-    const partner = (await app.issue({ accountId: 'acc_2' })).key
-    const { headers } = await app.call('/v1/orders/ord_1', { key: partner })
-    expect(headers['etag']).not.toBe(await tagOf('/v1/orders/ord_1'))
+    await app.load([ownOrder('ord_1', { version: 2, coproducer_account_ids: ['acc_coproducer'] })])
+    const coproducer = (await app.issue({ accountId: 'acc_coproducer' })).key
+    const url = ownRoute('/v1/orders/ord_1')
+    const { status, headers } = await app.call(url, { key: coproducer })
+    expect([status, headers['etag'] === (await tagOf(url))]).toEqual([200, false])
   })
 })

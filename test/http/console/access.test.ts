@@ -113,7 +113,7 @@ describe('a session', () => {
       const url = '/v1/accounts/acc_many/webhook-endpoints'
       return (await one.call(url, { method: 'POST', session, body })).status
     }
-    for (let count = 1; count <= 50; count += 1) await createEndpoint('acc_many')
+    await Promise.all(Array.from({ length: 50 }, () => createEndpoint('acc_many')))
     expect([await create(false), await create(true)]).toEqual([409, 201])
     expect(await createEndpoint('acc_many')).toMatch(/^we_/)
   })

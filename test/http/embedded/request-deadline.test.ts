@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createTestApp, ROOMY, type TestApp } from '../support/http/test-app.ts'
-import { sourceOrder } from '../support/orders/source-order.ts'
+import { createTestApp, ROOMY, type TestApp } from '../../support/http/test-app.ts'
+import { sourceOrder } from '../../support/orders/source-order.ts'
 
 const DEADLINE_MS = 2_000
 /** Each call fits the request deadline, and several calls together exceed it. */

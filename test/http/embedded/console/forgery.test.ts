@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestConsole, ORIGIN, type TestConsole } from '../../support/console/test-console.ts'
+import {
+  createTestConsole,
+  ORIGIN,
+  type TestConsole,
+} from '../../../support/console/test-console.ts'
 
 let one: TestConsole
 let session: string

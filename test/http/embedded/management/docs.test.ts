@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { useManagementApi } from '../../support/management/management-api.ts'
+import { useManagementApi } from '../../../support/management/management-api.ts'
 
 const test = useManagementApi()
 
 const get = (url: string) => test.api.app.inject({ url })
 const committed = (path: string) =>
-  readFileSync(new URL(`../../../openapi/${path}`, import.meta.url), 'utf8')
+  readFileSync(new URL(`../../../../openapi/${path}`, import.meta.url), 'utf8')
 
 it.each([
   ['/openapi.json', 'management.json', 'application/json; charset=utf-8'],

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { RESOURCE_NOT_FOUND_MESSAGE } from '../../../src/http/api-error.ts'
-import { createTestConsole, type TestConsole } from '../../support/console/test-console.ts'
-import { sendRaw } from '../../support/http/raw-http.ts'
+import { RESOURCE_NOT_FOUND_MESSAGE } from '../../../../src/http/api-error.ts'
+import { createTestConsole, type TestConsole } from '../../../support/console/test-console.ts'
+import { sendRaw } from '../../../support/http/raw-http.ts'
 
 let one: TestConsole
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => one.close())
 
-const folder = new URL('../../../src/console/', import.meta.url)
+const folder = new URL('../../../../src/console/', import.meta.url)
 const files = readdirSync(folder)
 const textOf = (name: string) => readFileSync(new URL(name, folder), 'utf8')
 

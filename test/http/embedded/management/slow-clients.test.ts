@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { connectionTrackerOf } from '../../../src/http/server/connection-tracker.ts'
-import { openSocket, readAnswers, sendRaw } from '../../support/http/raw-http.ts'
+import { connectionTrackerOf } from '../../../../src/http/server/connection-tracker.ts'
+import { openSocket, readAnswers, sendRaw } from '../../../support/http/raw-http.ts'
 import {
   ADMIN,
   type ManagementApi,
   openManagementApi,
-} from '../../support/management/management-api.ts'
+} from '../../../support/management/management-api.ts'
 
 const MAX_CONNECTIONS = 20
 

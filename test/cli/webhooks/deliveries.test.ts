@@ -5,7 +5,12 @@ import { openWebhookCommands } from './webhook-commands.ts'
 
 const commands = openWebhookCommands()
 const { run, json, create, deliver, env } = commands
-beforeAll(commands.loadOrder)
+/** An endpoint for commands that exit 2, which change nothing. */
+let unchangedId: string
+beforeAll(async () => {
+  await commands.loadOrder()
+  unchangedId = (await create()).id
+})
 afterAll(commands.remove)
 
 const done = { state: 'expired', nextAt: null } as const
@@ -62,8 +67,7 @@ describe('webhooks deliveries', () => {
   })
 
   it.each(['0', '-1', '1.5', 'x', '1001'])('exits 2 for the limit %s', async (limit) => {
-    const { id } = await create()
-    const { code, stdout, stderr } = await run('deliveries', id, '--limit', limit)
+    const { code, stdout, stderr } = await run('deliveries', unchangedId, '--limit', limit)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain('1 to 1000')
   })
@@ -132,15 +136,13 @@ describe('webhooks replay', () => {
     ['an instant without zone', '2026-03-01T00:00:00'],
     ['a duration', '24h'],
   ])('exits 2 for %s', async (_name, instant) => {
-    const { id } = await create()
-    const { code, stdout, stderr } = await run('replay', id, '--since', instant)
+    const { code, stdout, stderr } = await run('replay', unchangedId, '--since', instant)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(/in the future|instant with zone/)
   })
 
   it('exits 2 without --since', async () => {
-    const { id } = await create()
-    expect((await run('replay', id)).code).toBe(2)
+    expect((await run('replay', unchangedId)).code).toBe(2)
   })
 
   it('exits 1 for a disabled endpoint', async () => {

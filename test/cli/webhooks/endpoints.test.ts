@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventTypes } from '../../../src/webhooks/events/event-types.ts'
 import { runCommand } from '../../support/cli/command.ts'
 import { onServices } from '../../support/stores/backend.ts'
@@ -8,6 +8,11 @@ import { openWebhookCommands, URL_OF_RECEIVER } from './webhook-commands.ts'
 
 const commands = openWebhookCommands()
 const { run, json, create, env } = commands
+/** An endpoint for commands that exit 2, which change nothing. */
+let unchanged: { id: string } & Record<string, unknown>
+beforeAll(async () => {
+  unchanged = await create()
+})
 afterAll(commands.remove)
 
 const ID = /^we_[0-9a-f]{32}$/
@@ -196,11 +201,10 @@ describe('webhooks update', () => {
     ['an unknown payload', ['--payload', 'x'], /full, thin/],
     ['nothing to change', [], /add --url, --events, --payload or --description/],
   ])('exits 2 and changes nothing for %s', async (_name, args, message) => {
-    const created = await create()
-    const { code, stdout, stderr } = await run('update', created.id, ...args)
+    const { code, stdout, stderr } = await run('update', unchanged.id, ...args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(message)
-    expect(await json('show', created.id)).toEqual(shown(created))
+    expect(await json('show', unchanged.id)).toEqual(shown(unchanged))
   })
 })
 
@@ -282,8 +286,7 @@ describe('webhooks roll-secret', () => {
   })
 
   it.each(['8d', '169h', '1', 'long'])('exits 2 for the overlap %s', async (overlap) => {
-    const { id } = await create()
-    const { code, stdout, stderr } = await run('roll-secret', id, '--overlap', overlap)
+    const { code, stdout, stderr } = await run('roll-secret', unchanged.id, '--overlap', overlap)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(/overlap/)
   })

@@ -8,7 +8,7 @@ import { changeOf } from '../support/orders/changes.ts'
 import { sourceOrder, sourcePayment } from '../support/orders/source-order.ts'
 import { putVersionRecord } from '../support/stores/bulk.ts'
 import { ndjson } from '../support/stores/services.ts'
-import { type StoresUnderTest, storesByShards } from './stores-under-test.ts'
+import { type StoresUnderTest, useStoresByShards } from './stores-under-test.ts'
 
 const NOW = Date.parse('2026-05-01T00:00:00Z')
 const DELETION = { id: 'ord_1', version: 2, owner_account_id: 'acc_1', deleted: true }
@@ -24,7 +24,7 @@ const RECORD: OrderVersionRecord = {
   deleted: false,
 }
 
-describe.each(storesByShards)('a store on %s', (_name, open) => {
+describe.each(useStoresByShards())('a store on %s', (_name, open) => {
   let store: StoresUnderTest
   beforeEach(async () => {
     store = await open()

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { keyRecord } from '../support/stores/key-record.ts'
-import { type StoresUnderTest, stores } from './stores-under-test.ts'
+import { type StoresUnderTest, useStores } from './stores-under-test.ts'
 
-describe.each(stores)('the key store on %s', (_name, open) => {
+describe.each(useStores())('the key store on %s', (_name, open) => {
   let store: StoresUnderTest
   beforeEach(async () => {
     store = await open()

@@ -13,12 +13,12 @@ import { changeOf } from '../support/orders/changes.ts'
 import { sourceOrder, sourcePayment } from '../support/orders/source-order.ts'
 import { writeBulk } from '../support/stores/bulk.ts'
 import { ndjson } from '../support/stores/services.ts'
-import { type StoresUnderTest, stores } from './stores-under-test.ts'
+import { type StoresUnderTest, useStores } from './stores-under-test.ts'
 
 const NOW = Date.parse('2026-03-02T00:00:00Z')
 const everything: OrderFilters = noFilters
 
-describe.each(stores)('the order store on %s', (_name, open) => {
+describe.each(useStores())('the order store on %s', (_name, open) => {
   let store: StoresUnderTest
   let nowMs = NOW
   beforeEach(async () => {

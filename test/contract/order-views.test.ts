@@ -4,9 +4,9 @@ import { wallClock } from '../../src/lib/clock.ts'
 import type { ViewKey } from '../../src/orders/order-store.ts'
 import { changeOf } from '../support/orders/changes.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
-import { type StoresUnderTest, stores } from './stores-under-test.ts'
+import { type StoresUnderTest, useStores } from './stores-under-test.ts'
 
-describe.each(stores)('several views on %s', (_name, open) => {
+describe.each(useStores())('several views on %s', (_name, open) => {
   let store: StoresUnderTest
   beforeEach(async () => {
     store = await open()

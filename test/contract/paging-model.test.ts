@@ -13,7 +13,7 @@ import { BUYER } from '../support/simulation/order-generator.ts'
 import { deleteMissing, type Row, rowOf } from '../support/simulation/rows.ts'
 import { createSimulation, type Simulation } from '../support/simulation/simulation.ts'
 import { onServices } from '../support/stores/backend.ts'
-import { type StoresUnderTest, storesByShards } from './stores-under-test.ts'
+import { type StoresUnderTest, useStoresByShards } from './stores-under-test.ts'
 
 /** A cluster write costs a hundred times an embedded one, and the walks run with 1 and 3 shards. */
 const { walks, disturbedReads, handover } = onServices
@@ -38,7 +38,7 @@ const someFilters = [
   ofBuyer,
 ] as const
 
-describe.each(storesByShards)('a listing on %s', (_name, open) => {
+describe.each(useStoresByShards())('a listing on %s', (_name, open) => {
   let store: StoresUnderTest
   let writers: AlternatingWriters
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { noFilters, type OrderFilters } from '../../src/orders/filters.ts'
 import { isAfter, type Position, type Sort, sorts } from '../../src/orders/order-store.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { ndjson } from '../support/stores/services.ts'
-import { type StoresUnderTest, stores } from './stores-under-test.ts'
+import { type StoresUnderTest, useStores } from './stores-under-test.ts'
 
 const START = Date.parse('2026-03-01T00:00:00Z')
 const MINUTE_MS = 60_000
@@ -47,7 +47,7 @@ const cases = Object.entries(outOfSequence).flatMap(([name, change]) =>
   [2, 150].map((count) => ({ name, change, count })),
 )
 
-describe.each(stores)('ranges of payments on %s', (_name, open) => {
+describe.each(useStores())('ranges of payments on %s', (_name, open) => {
   let store: StoresUnderTest
   const written = new Map<string, { id: string; instants: Instants }[]>()
   const accountOf = ({ name, count }: { name: string; count: number }) =>

@@ -8,7 +8,7 @@ import { readPage } from '../../src/orders/paging.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { putVersionRecord } from '../support/stores/bulk.ts'
 import { ndjson } from '../support/stores/services.ts'
-import { type StoresUnderTest, stores } from './stores-under-test.ts'
+import { type StoresUnderTest, useStores } from './stores-under-test.ts'
 
 const NOW = Date.parse('2026-03-02T00:00:00Z')
 const SHARED = sourceOrder({ coproducer_account_ids: ['acc_2'] })
@@ -22,7 +22,7 @@ const RECORD: OrderVersionRecord = {
   deleted: false,
 }
 
-describe.each(stores)('index load --repair on %s', (_name, open) => {
+describe.each(useStores())('index load --repair on %s', (_name, open) => {
   let store: StoresUnderTest
   beforeEach(async () => {
     store = await open()

@@ -7,7 +7,7 @@ import type { PageQuery } from '../../src/orders/order-store.ts'
 import { readPage } from '../../src/orders/paging.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { ndjson } from '../support/stores/services.ts'
-import { type StoresUnderTest, stores } from './stores-under-test.ts'
+import { type StoresUnderTest, useStores } from './stores-under-test.ts'
 
 const NOW = Date.parse('2026-03-02T00:00:00Z')
 const CHANGED_AT = '2026-03-01T12:05:00.000Z'
@@ -18,7 +18,7 @@ const BY_UPDATE: Pick<PageQuery, 'accountId' | 'sort' | 'filters'> = {
 }
 
 // The test adds the field `utm` to the schema. Documents of an older schema version lack it.
-describe.each(stores)('a field added to the schema, on %s', (_name, open) => {
+describe.each(useStores())('a field added to the schema, on %s', (_name, open) => {
   let store: StoresUnderTest
   beforeEach(async () => {
     store = await open()

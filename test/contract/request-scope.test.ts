@@ -3,7 +3,7 @@ import { type RequestScope, unbounded } from '../../src/lib/request-scope.ts'
 import { Unavailable } from '../../src/lib/unavailable.ts'
 import { noFilters } from '../../src/orders/filters.ts'
 import type { OrderStore, PageQuery } from '../../src/orders/order-store.ts'
-import { type StoresUnderTest, stores } from './stores-under-test.ts'
+import { type StoresUnderTest, useStores } from './stores-under-test.ts'
 
 const query: PageQuery = {
   accountId: 'acc_1',
@@ -21,7 +21,7 @@ const calls: [name: string, call: (orders: OrderStore, scope: RequestScope) => P
     ['get', (orders, scope) => orders.get('acc_1', 'ord_1', scope)],
   ]
 
-describe.each(stores)('a read of %s within a request', (_name, open) => {
+describe.each(useStores())('a read of %s within a request', (_name, open) => {
   let store: StoresUnderTest
   beforeEach(async () => {
     store = await open()

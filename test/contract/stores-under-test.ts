@@ -21,19 +21,20 @@ export interface StoresUnderTest extends Stores {
   drop(accountId: string, orderId: string): Promise<void>
 }
 
+type NamedStores = [name: string, open: () => Promise<StoresUnderTest>]
+
 /**
  * Every implementation of the store ports; the same tests run over each, in the tier of its
- * backend.
+ * backend. Registers a hook that removes the stores after the tests of the file.
  */
-export const stores: [name: string, open: () => Promise<StoresUnderTest>][] = [
-  onServices ? ['OpenSearch', () => openOpenSearch(1)] : ['SQLite', openSqlite],
-]
+export function useStores(): NamedStores[] {
+  return onServices ? [['OpenSearch', useOpenSearch(1)]] : [['SQLite', openSqlite]]
+}
 
 /** The same, and OpenSearch with three shards: for tests whose argument depends on shards. */
-export const storesByShards: typeof stores = [
-  ...stores,
-  ...(onServices ? [['OpenSearch with 3 shards', () => openOpenSearch(3)] as const] : []),
-].map(([name, open]) => [name, open])
+export function useStoresByShards(): NamedStores[] {
+  return onServices ? [...useStores(), ['OpenSearch with 3 shards', useOpenSearch(3)]] : useStores()
+}
 
 async function openSqlite(): Promise<StoresUnderTest> {
   const backend = createBackend()
@@ -60,23 +61,28 @@ async function openSqlite(): Promise<StoresUnderTest> {
  * The tests of a file share one set of indices, emptied for each: creating indices is slower than
  * most tests.
  */
-const shared = new Map<number, Backend>()
-afterAll(async () => {
-  for (const backend of shared.values()) await backend.remove()
-  shared.clear()
-})
+function useOpenSearch(shards: number): () => Promise<StoresUnderTest> {
+  let shared: Backend | undefined
+  afterAll(() => shared?.remove())
+  return () => {
+    const isNew = shared === undefined
+    shared ??= createBackend()
+    return openOpenSearch(shared, shards, isNew)
+  }
+}
 
-async function openOpenSearch(shards: number): Promise<StoresUnderTest> {
-  const existing = shared.get(shards)
-  const backend = existing ?? createBackend()
-  shared.set(shards, backend)
+async function openOpenSearch(
+  backend: Backend,
+  shards: number,
+  isNew: boolean,
+): Promise<StoresUnderTest> {
   const { folder, env, refresh } = backend
   env['ORDERS_SHARDS'] = `${shards}`
   const prefix = env['INDEX_PREFIX']
   const opened = await openServices(parseConfig(env))
   // Only the orders index is recreated, because deleting a document keeps its version. Stamps start
   // over with it.
-  if (existing !== undefined) {
+  if (!isNew) {
     await opensearch('DELETE', `${prefix}orders-v*`)
     await opensearch('PUT', `${prefix}orders-v1`, {
       aliases: { [`${prefix}orders`]: {} },

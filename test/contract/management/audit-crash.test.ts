@@ -5,7 +5,7 @@ import {
   createKeyManagement,
   type KeyManagement,
 } from '../../../src/management/keys/key-management.ts'
-import { stores as backends, type StoresUnderTest } from '../stores-under-test.ts'
+import { type StoresUnderTest, useStores } from '../stores-under-test.ts'
 
 const ACCOUNT = 'acc_1'
 const PEPPER = Buffer.alloc(32, 7)
@@ -57,7 +57,7 @@ const stops = changes.flatMap(([name, writes, change]) =>
   ),
 )
 
-describe.each(backends)('a process that stops during a change on %s', (_name, open) => {
+describe.each(useStores())('a process that stops during a change on %s', (_name, open) => {
   let stores: StoresUnderTest
   let keyId: string
   beforeEach(async () => {

@@ -4,7 +4,10 @@ import type {
   AuditPosition,
   AuditStore,
 } from '../../../src/management/audit/audit-entry.ts'
-import { type ManagementStoresUnderTest, managementStores } from './management-stores-under-test.ts'
+import {
+  type ManagementStoresUnderTest,
+  useManagementStores,
+} from './management-stores-under-test.ts'
 
 const entry = (changes: Partial<AuditEntry> = {}): AuditEntry => ({
   id: 'aud_1',
@@ -33,7 +36,7 @@ async function allPages(audit: AuditStore, limit: number, accountId?: string): P
   }
 }
 
-describe.each(managementStores)('the audit store on %s', (_name, open) => {
+describe.each(useManagementStores())('the audit store on %s', (_name, open) => {
   let stores: ManagementStoresUnderTest
   beforeEach(async () => {
     stores = await open()

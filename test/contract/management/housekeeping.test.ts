@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { purgeExpired, startHousekeeping } from '../../../src/management/housekeeping.ts'
-import { type ManagementStoresUnderTest, managementStores } from './management-stores-under-test.ts'
+import {
+  type ManagementStoresUnderTest,
+  useManagementStores,
+} from './management-stores-under-test.ts'
 
 const NOW = Date.parse('2026-11-23T12:00:00Z')
 const DAY_MS = 86_400_000
@@ -16,7 +19,7 @@ const request = (id: string, createdAt: number) => ({
   ...{ id, createdAt, bodyDigest: 'digest', response: null },
 })
 
-describe.each(managementStores)('the housekeeping on %s', (_name, open) => {
+describe.each(useManagementStores())('the housekeeping on %s', (_name, open) => {
   let stores: ManagementStoresUnderTest
   beforeEach(async () => {
     stores = await open()

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { IdempotentRequest } from '../../../src/management/idempotency/idempotency-store.ts'
-import { type ManagementStoresUnderTest, managementStores } from './management-stores-under-test.ts'
+import {
+  type ManagementStoresUnderTest,
+  useManagementStores,
+} from './management-stores-under-test.ts'
 
 const request = (changes: Partial<IdempotentRequest> = {}): IdempotentRequest => ({
   id: 'id_1',
@@ -13,7 +16,7 @@ const request = (changes: Partial<IdempotentRequest> = {}): IdempotentRequest =>
 const SINCE = 5_000
 const RESPONSE = { status: 201, body: '{"object":"api_key","name":"ção"}' }
 
-describe.each(managementStores)('the idempotency store on %s', (_name, open) => {
+describe.each(useManagementStores())('the idempotency store on %s', (_name, open) => {
   let stores: ManagementStoresUnderTest
   beforeEach(async () => {
     stores = await open()

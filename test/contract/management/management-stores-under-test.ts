@@ -16,30 +16,34 @@ export interface ManagementStoresUnderTest extends ManagementStores {
   close(): Promise<void>
 }
 
+type OpenStores = () => Promise<ManagementStoresUnderTest>
+
 /**
  * Every implementation of the ports of the management API; the same tests run over each, in the
- * tier of its backend.
+ * tier of its backend. Registers a hook that removes the stores after the tests of the file.
  */
-export const managementStores: [name: string, open: () => Promise<ManagementStoresUnderTest>][] = [
-  onServices ? ['OpenSearch', () => open(openShared)] : ['SQLite', () => open(createBackend)],
-]
-
-/** The tests of a file share one set of indices, emptied for each, because creation is slow. */
-let shared: Backend | undefined
-afterAll(async () => shared?.remove())
-
-async function openShared(): Promise<Backend> {
-  if (shared !== undefined) {
-    const all = { query: { match_all: {} } }
-    await shared.refresh()
-    await opensearch('POST', `${shared.env['INDEX_PREFIX']}*/_delete_by_query?refresh=true`, all)
-  }
-  shared ??= createBackend()
-  return { ...shared, remove: async () => {} }
+export function useManagementStores(): [name: string, open: OpenStores][] {
+  return [onServices ? ['OpenSearch', useOpenSearch()] : ['SQLite', () => open(createBackend())]]
 }
 
-async function open(openBackend: () => Backend | Promise<Backend>) {
-  const backend = await openBackend()
+/** The tests of a file share one set of indices, emptied for each, because creation is slow. */
+function useOpenSearch(): OpenStores {
+  let shared: Backend | undefined
+  afterAll(() => shared?.remove())
+  return async () => {
+    if (shared !== undefined) await empty(shared)
+    shared ??= createBackend()
+    return await open({ ...shared, remove: async () => {} })
+  }
+}
+
+async function empty({ env, refresh }: Backend): Promise<void> {
+  const all = { query: { match_all: {} } }
+  await refresh()
+  await opensearch('POST', `${env['INDEX_PREFIX']}*/_delete_by_query?refresh=true`, all)
+}
+
+async function open(backend: Backend): Promise<ManagementStoresUnderTest> {
   const opened = [await openServices(parseConfig(backend.env))]
   const [services] = opened
   if (services === undefined) throw new Error('expected the opened services')

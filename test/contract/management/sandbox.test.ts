@@ -17,12 +17,12 @@ import { createSinkWrite } from '../../../src/management/sandbox/write-source-or
 import { sandboxOrder as order } from '../../support/management/sandbox.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { endpoint } from '../../support/webhooks/endpoint.ts'
-import { type StoresUnderTest, stores } from '../stores-under-test.ts'
+import { type StoresUnderTest, useStores } from '../stores-under-test.ts'
 
 const ACCOUNT = 'acc_1'
 const SANDBOX = sandboxOf(ACCOUNT)
 
-describe.each(stores)('the sandbox on %s', (_name, open) => {
+describe.each(useStores())('the sandbox on %s', (_name, open) => {
   let opened: StoresUnderTest
   let sandbox: SandboxManagement
   let sink: OrderSink

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StoredLink, StoredSession } from '../../../src/management/sessions/session-store.ts'
-import { type ManagementStoresUnderTest, managementStores } from './management-stores-under-test.ts'
+import {
+  type ManagementStoresUnderTest,
+  useManagementStores,
+} from './management-stores-under-test.ts'
 
 const digestOf = (digit: number) => String(digit).repeat(64)
 
@@ -18,7 +21,7 @@ const link = (changes: Partial<StoredLink> = {}): StoredLink => ({
   ...changes,
 })
 
-describe.each(managementStores)('the session store on %s', (_name, open) => {
+describe.each(useManagementStores())('the session store on %s', (_name, open) => {
   let stores: ManagementStoresUnderTest
   beforeEach(async () => {
     stores = await open()

@@ -3,11 +3,11 @@ import { CLI_ACTOR } from '../../../src/management/audit/audit-entry.ts'
 import { createAuditLog } from '../../../src/management/audit/audit-log.ts'
 import { createKeyManagement } from '../../../src/management/keys/key-management.ts'
 import { createSessions } from '../../../src/management/sessions/sessions.ts'
-import { type StoresUnderTest, stores } from '../stores-under-test.ts'
+import { type StoresUnderTest, useStores } from '../stores-under-test.ts'
 
 const ACCOUNT = 'acc_1'
 
-describe.each(stores)('a block during the exchange of a link on %s', (_name, open) => {
+describe.each(useStores())('a block during the exchange of a link on %s', (_name, open) => {
   let opened: StoresUnderTest
   beforeEach(async () => {
     opened = await open()

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { UsageCounters } from '../../../src/management/usage/usage-store.ts'
-import { type ManagementStoresUnderTest, managementStores } from './management-stores-under-test.ts'
+import {
+  type ManagementStoresUnderTest,
+  useManagementStores,
+} from './management-stores-under-test.ts'
 
 const counted = (changes: Partial<UsageCounters> = {}): UsageCounters => ({
   day: '2026-11-02',
@@ -16,7 +19,7 @@ const counted = (changes: Partial<UsageCounters> = {}): UsageCounters => ({
 
 const NOVEMBER = { accountId: 'acc_1', fromDay: '2026-11-01', toDay: '2026-11-30' }
 
-describe.each(managementStores)('the usage store on %s', (_name, open) => {
+describe.each(useManagementStores())('the usage store on %s', (_name, open) => {
   let stores: ManagementStoresUnderTest
   beforeEach(async () => {
     stores = await open()

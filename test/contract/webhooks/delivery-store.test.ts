@@ -7,7 +7,7 @@ import {
   deliveryOf,
   testEvent,
 } from '../../support/webhooks/delivery.ts'
-import { type WebhookStoresUnderTest, webhookStores } from './webhook-stores-under-test.ts'
+import { useWebhookStores, type WebhookStoresUnderTest } from './webhook-stores-under-test.ts'
 
 const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id)
 
@@ -17,7 +17,7 @@ function withoutRevision<T extends Delivery & { revision: unknown }>({ revision,
   return rest
 }
 
-describe.each(webhookStores)('the delivery store on %s', (_name, open) => {
+describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
   let stores: WebhookStoresUnderTest
   beforeEach(async () => {
     stores = await open()

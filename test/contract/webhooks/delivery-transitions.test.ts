@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
 import { attempt, type DeliveryChanges, delivery } from '../../support/webhooks/delivery.ts'
-import { type WebhookStoresUnderTest, webhookStores } from './webhook-stores-under-test.ts'
+import { useWebhookStores, type WebhookStoresUnderTest } from './webhook-stores-under-test.ts'
 
 /** More than any implementation changes in one request or transaction. */
 const MANY = 2_500
@@ -15,7 +15,7 @@ const inEachState: DeliveryChanges[] = [
   { id: 'expired', state: 'expired', nextAt: null, event: { sequence: 6 } },
 ]
 
-describe.each(webhookStores)('the delivery store on %s', (_name, open) => {
+describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
   let stores: WebhookStoresUnderTest
   beforeEach(async () => {
     stores = await open()

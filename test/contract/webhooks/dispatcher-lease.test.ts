@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
-import { type WebhookStoresUnderTest, webhookStores } from './webhook-stores-under-test.ts'
+import { useWebhookStores, type WebhookStoresUnderTest } from './webhook-stores-under-test.ts'
 
 /** Enough for every implementation to see whether a lease is renewed. */
 const OBSERVATION_MS = 10_000
 
-describe.each(webhookStores)('the lease of the dispatcher on %s', (_name, open) => {
+describe.each(useWebhookStores())('the lease of the dispatcher on %s', (_name, open) => {
   let stores: WebhookStoresUnderTest
   let delays: string[]
   let stopping: AbortController

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Endpoint } from '../../../src/webhooks/endpoints/endpoint.ts'
 import { createEndpointDirectory } from '../../../src/webhooks/endpoints/endpoint-directory.ts'
 import { endpoint } from '../../support/webhooks/endpoint.ts'
-import { type WebhookStoresUnderTest, webhookStores } from './webhook-stores-under-test.ts'
+import { useWebhookStores, type WebhookStoresUnderTest } from './webhook-stores-under-test.ts'
 
 const everything = endpoint({
   events: ['order.paid', 'order.removed'],
@@ -22,7 +22,7 @@ const READS_BESIDE_WRITERS = 20
 
 const ids = (endpoints: readonly Endpoint[]) => endpoints.map(({ id }) => id)
 
-describe.each(webhookStores)('the endpoint store on %s', (_name, open) => {
+describe.each(useWebhookStores())('the endpoint store on %s', (_name, open) => {
   let stores: WebhookStoresUnderTest
   beforeEach(async () => {
     stores = await open()

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EventRecord } from '../../../src/webhooks/events/event-record.ts'
 import { delivery } from '../../support/webhooks/delivery.ts'
 import { eventRecord } from '../../support/webhooks/event-record.ts'
-import { type WebhookStoresUnderTest, webhookStores } from './webhook-stores-under-test.ts'
+import { useWebhookStores, type WebhookStoresUnderTest } from './webhook-stores-under-test.ts'
 
-describe.each(webhookStores)('the event feed on %s', (_name, open) => {
+describe.each(useWebhookStores())('the event feed on %s', (_name, open) => {
   let stores: WebhookStoresUnderTest
   beforeEach(async () => {
     stores = await open()

@@ -29,11 +29,11 @@ export interface WebhookStoresUnderTest extends WebhookStores {
 
 /**
  * Every implementation of the ports for webhooks; the same tests run over each, in the tier of its
- * backend.
+ * backend. Registers a hook that removes the stores after the tests of the file.
  */
-export const webhookStores: [name: string, open: () => Promise<WebhookStoresUnderTest>][] = [
-  onServices ? ['OpenSearch', openOpenSearch] : ['SQLite', openSqlite],
-]
+export function useWebhookStores(): [name: string, open: () => Promise<WebhookStoresUnderTest>][] {
+  return [onServices ? ['OpenSearch', useOpenSearch()] : ['SQLite', openSqlite]]
+}
 
 async function openSqlite(): Promise<WebhookStoresUnderTest> {
   const { folder: dataDir, remove } = temporaryFolder()
@@ -57,10 +57,11 @@ async function openSqlite(): Promise<WebhookStoresUnderTest> {
 }
 
 /** The tests of a file share one set of indices, emptied for each, because creation is slow. */
-let shared: Backend | undefined
-afterAll(async () => shared?.remove())
-
-async function openOpenSearch(): Promise<WebhookStoresUnderTest> {
-  shared ??= createBackend()
-  return openOpenSearchWebhooks(shared)
+function useOpenSearch(): () => Promise<WebhookStoresUnderTest> {
+  let shared: Backend | undefined
+  afterAll(() => shared?.remove())
+  return () => {
+    shared ??= createBackend()
+    return openOpenSearchWebhooks(shared)
+  }
 }

@@ -9,9 +9,9 @@ import {
   openDispatching,
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
-import { webhookStores } from '../webhook-stores-under-test.ts'
+import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
-describe.each(webhookStores)('the dispatcher on %s', (_name, open) => {
+describe.each(useWebhookStores())('the dispatcher on %s', (_name, open) => {
   let dispatching: Dispatching
   beforeEach(async () => {
     dispatching = await openDispatching(open)

@@ -5,9 +5,9 @@ import {
   openDispatching,
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
-import { webhookStores } from '../webhook-stores-under-test.ts'
+import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
-describe.each(webhookStores)('changes of endpoints on %s', (_name, open) => {
+describe.each(useWebhookStores())('changes of endpoints on %s', (_name, open) => {
   let dispatching: Dispatching
   beforeEach(async () => {
     dispatching = await openDispatching(open)

@@ -5,12 +5,12 @@ import {
   openDispatching,
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
-import { webhookStores } from '../webhook-stores-under-test.ts'
+import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 const orders = (count: number, prefix = 'ord') =>
   Array.from({ length: count }, (_, index) => `${prefix}_${index}`)
 
-describe.each(webhookStores)('the limits of the dispatcher on %s', (_name, open) => {
+describe.each(useWebhookStores())('the limits of the dispatcher on %s', (_name, open) => {
   let dispatching: Dispatching
   beforeEach(async () => {
     dispatching = await openDispatching(open)

@@ -4,11 +4,11 @@ import {
   eventually,
   openDispatching,
 } from '../../../support/webhooks/dispatching.ts'
-import { webhookStores } from '../webhook-stores-under-test.ts'
+import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 const orders = (count: number) => Array.from({ length: count }, (_, index) => `ord_${index}`)
 
-describe.each(webhookStores)('the memory of the dispatcher on %s', (_name, open) => {
+describe.each(useWebhookStores())('the memory of the dispatcher on %s', (_name, open) => {
   let dispatching: Dispatching
   beforeEach(async () => {
     dispatching = await openDispatching(open)

@@ -5,11 +5,11 @@ import {
   openDispatching,
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
-import { webhookStores } from '../webhook-stores-under-test.ts'
+import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 const MINUTE = 60_000
 
-describe.each(webhookStores)('the order of webhooks on %s', (_name, open) => {
+describe.each(useWebhookStores())('the order of webhooks on %s', (_name, open) => {
   let dispatching: Dispatching
   let failingOrders: Set<string>
   beforeEach(async () => {

@@ -6,14 +6,14 @@ import {
   openDispatching,
   withDeliveries,
 } from '../../../support/webhooks/dispatching.ts'
-import { webhookStores } from '../webhook-stores-under-test.ts'
+import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 /** Longer than any delay between two probes. */
 const HOUR_MS = 3_600_000
 /** The delay after the first failed probe. */
 const FIRST_PROBE_MS = 10_000
 
-describe.each(webhookStores)('the probes of the dispatcher on %s', (_name, open) => {
+describe.each(useWebhookStores())('the probes of the dispatcher on %s', (_name, open) => {
   let dispatching: Dispatching
   let endpointId: string
   beforeEach(async () => {

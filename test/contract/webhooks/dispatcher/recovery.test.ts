@@ -8,9 +8,9 @@ import {
   quietPeriod,
   withDeliveries,
 } from '../../../support/webhooks/dispatching.ts'
-import { webhookStores } from '../webhook-stores-under-test.ts'
+import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
-describe.each(webhookStores)('the recovery of the dispatcher on %s', (_name, open) => {
+describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name, open) => {
   let dispatching: Dispatching
   beforeEach(async () => {
     dispatching = await openDispatching(open)

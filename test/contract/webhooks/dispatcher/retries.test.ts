@@ -7,12 +7,12 @@ import {
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
 import type { Reply } from '../../../support/webhooks/recording-receiver.ts'
-import { webhookStores } from '../webhook-stores-under-test.ts'
+import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-describe.each(webhookStores)('retries on %s', (_name, open) => {
+describe.each(useWebhookStores())('retries on %s', (_name, open) => {
   let dispatching: Dispatching
   let reply: Reply
   beforeEach(async () => {

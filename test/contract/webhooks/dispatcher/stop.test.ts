@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { eventually, openDispatching, quietPeriod } from '../../../support/webhooks/dispatching.ts'
 import { openSender } from '../../../support/webhooks/sender.ts'
-import { webhookStores } from '../webhook-stores-under-test.ts'
+import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
-it.each(webhookStores)(
+it.each(useWebhookStores())(
   'an attempt that a stop ends is repeated under the same webhook-id on %s',
   async (_name, open) => {
     const dispatching = await openDispatching(open)

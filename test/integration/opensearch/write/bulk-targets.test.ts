@@ -6,11 +6,13 @@ import {
   put,
   remove,
   sent,
-  startBulkSender,
+  useBulkSenders,
   written,
 } from '../../../support/stores/scripted/scripted-bulk-sender.ts'
 import { acceptAll, actionsOf } from '../../../support/stores/scripted/scripted-cluster.ts'
 import { type Behaviour, respond } from '../../../support/stores/scripted/scripted-server.ts'
+
+const startBulkSender = useBulkSenders()
 
 /** The bulk sender of a writer with two targets; version 2 is live. */
 const start = (...behaviours: Behaviour[]) =>

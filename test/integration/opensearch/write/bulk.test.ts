@@ -8,7 +8,7 @@ import {
   put,
   remove,
   sent,
-  startBulkSender,
+  useBulkSenders,
   written,
 } from '../../../support/stores/scripted/scripted-bulk-sender.ts'
 import { acceptAll, actionsOf } from '../../../support/stores/scripted/scripted-cluster.ts'
@@ -18,6 +18,8 @@ import {
   respond,
   respondError,
 } from '../../../support/stores/scripted/scripted-server.ts'
+
+const startBulkSender = useBulkSenders()
 
 const EIGHT_MIB = 8 * 1024 * 1024
 

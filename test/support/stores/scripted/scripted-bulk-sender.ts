@@ -6,19 +6,31 @@ import {
   createOptimisticConcurrency,
 } from '../../../../src/stores/opensearch/write/optimistic-concurrency.ts'
 import { acceptedItem, actionsOf } from './scripted-cluster.ts'
-import { createScriptedNodes, GENEROUS_MS, names } from './scripted-nodes.ts'
+import { createScriptedNodes, GENEROUS_MS, names, type ScriptedNodes } from './scripted-nodes.ts'
 import { type Behaviour, type ReceivedRequest, respond } from './scripted-server.ts'
 
 export const FIRST_STAMP = 1_000
 
-let { serve, connect, close } = createScriptedNodes()
-beforeEach(() => {
-  ;({ serve, connect, close } = createScriptedNodes())
-})
-afterEach(() => close())
+/**
+ * Registers the hooks that stop the scripted nodes of each test, and returns a function that starts
+ * a bulk sender to one.
+ */
+export function useBulkSenders() {
+  let nodes: ScriptedNodes
+  beforeEach(() => {
+    nodes = createScriptedNodes()
+  })
+  afterEach(() => nodes.close())
+  return (targets: string[], ...behaviours: Behaviour[]) =>
+    startBulkSender(nodes, targets, behaviours)
+}
 
 /** A bulk sender with a lease of epoch 3 for these indices, to a scripted node. */
-export async function startBulkSender(targets: string[], ...behaviours: Behaviour[]) {
+async function startBulkSender(
+  { serve, connect }: ScriptedNodes,
+  targets: string[],
+  behaviours: Behaviour[],
+) {
   const { url, received } = await serve(...behaviours)
   let stamp = FIRST_STAMP - 1
   /** A test adds the indices of version records of a reindex. */

@@ -62,7 +62,8 @@ export function createScriptedNodes() {
   }
 }
 
-export type Connected = ReturnType<ReturnType<typeof createScriptedNodes>['connect']>
+export type ScriptedNodes = ReturnType<typeof createScriptedNodes>
+export type Connected = ReturnType<ScriptedNodes['connect']>
 
 /** The error of a failed call. */
 export const thrownBy = (work: Promise<unknown>) => work.catch((error: unknown) => error)

@@ -78,21 +78,11 @@ async function openOpenSearch(
 ): Promise<StoresUnderTest> {
   const { folder, env, refresh } = backend
   env['ORDERS_SHARDS'] = `${shards}`
-  const prefix = env['INDEX_PREFIX']
+  const prefix = `${env['INDEX_PREFIX']}`
   const opened = await openServices(parseConfig(env))
-  // Only the orders index is recreated, because deleting a document keeps its version. Stamps start
-  // over with it.
-  if (!isNew) {
-    await opensearch('DELETE', `${prefix}orders-v*`)
-    await opensearch('PUT', `${prefix}orders-v1`, {
-      aliases: { [`${prefix}orders`]: {} },
-      settings: { number_of_shards: shards },
-    })
-  }
+  if (!isNew) await empty(prefix, shards)
   await opened.initialize()
   await refresh()
-  const matchAll = { query: { match_all: {} } }
-  await opensearch('POST', `${prefix}*/_delete_by_query?refresh=true`, matchAll)
   return {
     ...opened,
     refresh,
@@ -105,4 +95,23 @@ async function openOpenSearch(
     corrupt: (...document) => corruptDocument({ folder, env }, ...document),
     drop: (...document) => dropDocument({ folder, env }, ...document),
   }
+}
+
+async function empty(prefix: string, shards: number): Promise<void> {
+  const orders = `${prefix}orders-v*`
+  const all = { query: { match_all: {} } }
+  // Only the orders index is recreated, because deleting a document keeps its version. Stamps start
+  // over with it.
+  const recreateOrders = async () => {
+    await opensearch('DELETE', orders)
+    await opensearch('PUT', `${prefix}orders-v1`, {
+      aliases: { [`${prefix}orders`]: {} },
+      settings: { number_of_shards: shards },
+    })
+  }
+  const clearOthers = async () => {
+    await opensearch('POST', `${prefix}*,-${orders}/_refresh`)
+    await opensearch('POST', `${prefix}*,-${orders}/_delete_by_query?refresh=true`, all)
+  }
+  await Promise.all([recreateOrders(), clearOthers()])
 }

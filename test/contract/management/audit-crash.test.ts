@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Actor, CLI_ACTOR } from '../../../src/management/audit/audit-entry.ts'
 import { createAuditLog } from '../../../src/management/audit/audit-log.ts'
 import {
@@ -7,10 +7,9 @@ import {
 } from '../../../src/management/keys/key-management.ts'
 import { type StoresUnderTest, useStores } from '../stores-under-test.ts'
 
-const ACCOUNT = 'acc_1'
 const PEPPER = Buffer.alloc(32, 7)
 const ACTOR: Actor = { name: 'token:plataforma', requestId: 'req_1' }
-const GRANT = { accountId: ACCOUNT, scopes: ['orders:read'], name: null, expires: null }
+const GRANT = { scopes: ['orders:read'], name: null, expires: null }
 
 type Method = (...args: unknown[]) => Promise<unknown>
 type Methods = Record<string, Method>
@@ -39,15 +38,21 @@ function createStoppingProcess(nth: number, stop: Stop) {
   return { stopAt, stopped: stopped.promise }
 }
 
+/** An account and its key. */
+interface Subject {
+  accountId: string
+  id: string
+}
+
 const changes: [
   name: string,
   writes: number,
-  change: (keys: KeyManagement, id: string) => Promise<unknown>,
+  change: (keys: KeyManagement, subject: Subject) => Promise<unknown>,
 ][] = [
-  ['create a key', 3, (keys) => keys.create(ACTOR, GRANT)],
-  ['roll a key', 4, (keys, id) => keys.roll(ACTOR, { id }, 3_600_000)],
-  ['revoke a key', 3, (keys, id) => keys.revoke(ACTOR, { id })],
-  ['block an account', 4, (keys) => keys.setAccountBlocked(ACTOR, ACCOUNT, true)],
+  ['create a key', 3, (keys, { accountId }) => keys.create(ACTOR, { accountId, ...GRANT })],
+  ['roll a key', 4, (keys, { id }) => keys.roll(ACTOR, { id }, 3_600_000)],
+  ['revoke a key', 3, (keys, { id }) => keys.revoke(ACTOR, { id })],
+  ['block an account', 4, (keys, { accountId }) => keys.setAccountBlocked(ACTOR, accountId, true)],
 ]
 
 /** Every write of each change, before and after it. */
@@ -59,12 +64,18 @@ const stops = changes.flatMap(([name, writes, change]) =>
 
 describe.each(useStores())('a process that stops during a change on %s', (_name, open) => {
   let stores: StoresUnderTest
-  let keyId: string
-  beforeEach(async () => {
+  let accounts = 0
+  let subject: Subject
+  beforeAll(async () => {
     stores = await open()
-    keyId = (await management().create(CLI_ACTOR, GRANT)).record.keyId
   })
-  afterEach(() => stores.close())
+  beforeEach(async () => {
+    accounts += 1
+    const accountId = `acc_${accounts}`
+    const { record } = await management().create(CLI_ACTOR, { accountId, ...GRANT })
+    subject = { accountId, id: record.keyId }
+  })
+  afterAll(() => stores.close())
 
   function management(process?: ReturnType<typeof createStoppingProcess>): KeyManagement {
     const { audit: auditStore } = stores.managementStores
@@ -80,21 +91,22 @@ describe.each(useStores())('a process that stops during a change on %s', (_name,
   /** Everything that a change can change. */
   async function state() {
     await stores.refresh()
-    const keys = await stores.keys.list(ACCOUNT)
+    const keys = await stores.keys.list(subject.accountId)
     const found = await stores.keys.find(keys[0]?.digest ?? '')
     return { keys, isBlocked: found?.accountBlocked }
   }
-  const entries = async () =>
-    (await stores.managementStores.audit.list({ limit: 100, after: null })).filter(
-      ({ actor }) => actor === ACTOR.name,
-    )
+  async function entries() {
+    const { accountId } = subject
+    const all = await stores.managementStores.audit.list({ accountId, limit: 100, after: null })
+    return all.filter(({ actor }) => actor === ACTOR.name)
+  }
 
   it.each(stops)(
     'to $name, $stop write $nth of $writes, leaves an entry or no change',
     async ({ change, nth, stop, writes }) => {
       const before = await state()
       const stopping = createStoppingProcess(nth, stop)
-      const ended = change(management(stopping), keyId).then(() => 'ended')
+      const ended = change(management(stopping), subject).then(() => 'ended')
       expect(await Promise.race([ended, stopping.stopped])).toBe('stopped')
 
       const hasEntry = nth > 1 || stop === 'after'
@@ -110,7 +122,7 @@ describe.each(useStores())('a process that stops during a change on %s', (_name,
   it.each(changes)(
     'that does not stop to %s leaves one entry',
     async (_change, _writes, change) => {
-      await change(management(), keyId)
+      await change(management(), subject)
       expect((await entries()).map(({ outcome }) => outcome)).toEqual(['done'])
     },
   )

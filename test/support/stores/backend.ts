@@ -66,14 +66,10 @@ export function createBackend(): Backend {
     refresh: () => opensearch('POST', `${prefix}*/_refresh`),
     async remove() {
       remove()
-      await opensearch('DELETE', `${prefix}*`)
-      // With exact names, OpenSearch returns an error when there are no such templates.
-      const { index_templates } = await opensearch<{ index_templates: { name: string }[] }>(
-        'GET',
-        '_index_template',
-      )
-      const made = index_templates.filter(({ name }) => name.startsWith(prefix))
-      for (const { name } of made) await opensearch('DELETE', `_index_template/${name}`)
+      await Promise.all([
+        opensearch('DELETE', `${prefix}*`),
+        deleteIfFound(`_index_template/${prefix}orders`),
+      ])
     },
   }
 }
@@ -84,10 +80,23 @@ export async function opensearch<T = unknown>(
   path: string,
   body?: object,
 ): Promise<T> {
+  const response = await send(method, path, body)
+  const answer = await response.json()
+  if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`)
+  return answer as T
+}
+
+async function deleteIfFound(path: string): Promise<void> {
+  const response = await send('DELETE', path)
+  const answer = await response.text()
+  if (!response.ok && response.status !== 404) throw new Error(`DELETE ${path}: ${answer}`)
+}
+
+function send(method: string, path: string, body?: object): Promise<Response> {
   const [node = ''] = (process.env['OPENSEARCH_URL'] ?? '').split(',')
   const { origin, username, password } = new URL(node)
   const credentials = [username, password].map(decodeURIComponent).join(':')
-  const response = await fetch(`${origin}/${path}`, {
+  return fetch(`${origin}/${path}`, {
     method,
     headers: {
       ...(username && { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }),
@@ -95,7 +104,4 @@ export async function opensearch<T = unknown>(
     },
     ...(body && { body: JSON.stringify(body) }),
   })
-  const answer = await response.json()
-  if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`)
-  return answer as T
 }

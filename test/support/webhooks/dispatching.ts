@@ -251,6 +251,6 @@ export function withDeliveries(
 }
 
 /** Waits until `check` passes; long, because a process may have to start on a busy machine. */
-export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
-  return vi.waitFor(check, { timeout: 60_000, interval: 5 })
+export function eventually<T>(check: () => T | Promise<T>, intervalMs = 20): Promise<T> {
+  return vi.waitFor(check, { timeout: 60_000, interval: intervalMs })
 }

@@ -188,6 +188,7 @@ describe.each(useWebhookStores())('the dispatcher on %s', (_name, open) => {
     const events = Array.from({ length: 600 }, (_, index) => `ord_${index % 40}`)
     await dispatching.announce(...events)
     dispatching.start()
+    await eventually(() => expect(dispatching.attempts).toHaveLength(events.length))
     await delivered(id, events.length)
     const received = dispatching.receivedOrders()
     expect(new Set(received).size).toBe(received.length)

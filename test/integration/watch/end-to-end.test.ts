@@ -111,7 +111,7 @@ it('a synced copy of every account equals the orders despite every failure of th
     }
   }
   async function follow(copy: Copy): Promise<void> {
-    while (!isOver) await copy.sync()
+    for (; !isOver; await pause(BETWEEN_CHANGES_MS)) await copy.sync()
   }
   async function watch(): Promise<void> {
     let writer = startSkewed(SKEW_MS)

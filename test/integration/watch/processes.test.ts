@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
+import type { FoundView } from '../../../src/orders/order-store.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { runCommand } from '../../support/cli/command.ts'
 import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
@@ -44,14 +45,17 @@ const versions = (version: number) =>
     sourceOrder({ id: `ord_${n}`, version, amount_total: version }),
   )
 
-/** The distinct amounts of the orders. */
+/** The distinct amounts of the orders; -1 for a missing one. */
 async function amounts(): Promise<number[]> {
-  const found = new Set<number>()
-  for (let n = 0; n < COUNT; n++) {
-    const json = await services.orders.get('acc_1', `ord_${n}`)
-    found.add(json ? JSON.parse(Buffer.from(json).toString()).amount_total : -1)
-  }
-  return [...found]
+  const keys = versions(1).map(({ id }) => ({ accountId: 'acc_1', orderId: id }))
+  const views = await services.orders.getMany(keys)
+  return [...new Set(views.map(amountOf))]
+}
+
+function amountOf(view: FoundView): number {
+  if (view === null) return -1
+  if (view instanceof Error) throw view
+  return JSON.parse(Buffer.from(view).toString()).amount_total
 }
 
 async function written(watch: WatchProcess): Promise<number> {

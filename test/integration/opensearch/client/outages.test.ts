@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { generateApiKey } from '../../../../src/auth/api-key.ts'
 import { createReadiness } from '../../../../src/http/operations/readiness.ts'
 import { type FaultyProxy, startFaultyProxy } from '../../../harness/faulty-proxy/faulty-proxy.ts'
@@ -10,9 +10,14 @@ import { silent } from '../../../support/stores/services.ts'
 
 /** How long the key cache serves a key without the store. */
 const FRESH_MS = 5_000
+/** The most tests that share an app. */
+const TESTS_PER_APP = 3
 
 let proxies: FaultyProxy[]
 let app: TestApp
+/** Keys that no test has used. */
+let unusedKeys: string[]
+/** The key of a test, which the app has in its cache. */
 let key: string
 
 /** The whole app with one order and a proxy in front of every node. */
@@ -24,16 +29,38 @@ async function openApp(deadlines: Record<string, string>): Promise<void> {
     RATE_LIMIT_CAPACITY: '1000',
     ...deadlines,
   })
-  key = (await app.issue()).key
+  const issued = await Promise.all(Array.from({ length: TESTS_PER_APP }, () => app.issue()))
+  unusedKeys = issued.map((one) => one.key)
   await app.load([sourceOrder()])
+}
+
+/** Takes the key of a test. Keys are issued before a fault, since the client retries no write. */
+async function takeKey(): Promise<void> {
+  key = unusedKeys.pop() ?? ''
   expect((await app.call('/v1/orders', { key })).status).toBe(200)
 }
-afterEach(async () => {
+
+async function closeApp(): Promise<void> {
   vi.restoreAllMocks()
   restore()
   await app.close()
   for (const proxy of proxies) await proxy.close()
-})
+}
+
+/** Registers the hooks that open an app and take a key before each test. */
+function useAppPerTest(deadlines: Record<string, string>): void {
+  beforeEach(() => openApp(deadlines))
+  beforeEach(takeKey)
+  afterEach(closeApp)
+}
+
+/** The same with one app for all tests, for faults that {@link restore} ends. */
+function useSharedApp(deadlines: Record<string, string>): void {
+  beforeAll(() => openApp(deadlines))
+  beforeEach(takeKey)
+  afterEach(restore)
+  afterAll(closeApp)
+}
 
 /** Resets all connections, so that the next request opens a new one. */
 const cut = () => {
@@ -76,14 +103,14 @@ const routes = [
   '/v1/orders/ord_1',
   '/v1/orders/ord_9',
 ]
-const faults: [name: string, breakOpenSearch: () => unknown][] = [
-  ['that stops responding', stallAll],
-  ['that rejects connections', rejectAll],
-  ['without its orders index', removeOrders],
+const faults: [name: string, breakOpenSearch: () => unknown, useApp: typeof useSharedApp][] = [
+  ['that stops responding', stallAll, useSharedApp],
+  ['that rejects connections', rejectAll, useSharedApp],
+  ['without its orders index', removeOrders, useAppPerTest],
 ]
 
-describe.each(faults)('an OpenSearch %s', (_name, breakOpenSearch) => {
-  beforeEach(() => openApp(SHORT_DEADLINES))
+describe.each(faults)('an OpenSearch %s', (_name, breakOpenSearch, useApp) => {
+  useApp(SHORT_DEADLINES)
 
   it('an unavailable OpenSearch makes every listing and order a 503, never a 404', async () => {
     await breakOpenSearch()
@@ -112,7 +139,7 @@ describe.each(faults)('an OpenSearch %s', (_name, breakOpenSearch) => {
 })
 
 describe('an OpenSearch that is back', () => {
-  beforeEach(() => openApp(SHORT_DEADLINES))
+  useSharedApp(SHORT_DEADLINES)
 
   it.each([
     ['silence', stallAll],
@@ -127,7 +154,7 @@ describe('an OpenSearch that is back', () => {
 })
 
 describe('connections that are cut', () => {
-  beforeEach(() => openApp(LONG_DEADLINES))
+  useSharedApp(LONG_DEADLINES)
 
   it('the client hides connections that were reset between two requests', async () => {
     cut()
@@ -144,7 +171,7 @@ describe('connections that are cut', () => {
 })
 
 describe('a key while its store is down', () => {
-  beforeEach(() => openApp(SHORT_DEADLINES))
+  useAppPerTest(SHORT_DEADLINES)
 
   it.each([
     ['that was just seen', 0],
@@ -185,7 +212,7 @@ describe('a key while its store is down', () => {
 })
 
 describe('a change to a key or its account', () => {
-  beforeEach(() => openApp(LONG_DEADLINES))
+  useAppPerTest(LONG_DEADLINES)
 
   it('a change to a key or its account takes effect within 5 seconds', async () => {
     const revoked = await app.issue()
@@ -196,7 +223,7 @@ describe('a change to a key or its account', () => {
 
     await app.services.keys.update(revoked.record.digest, { revokedAt: Date.now() })
     await app.services.keys.setAccountBlocked('acc_blocked', true)
-    await sleep(FRESH_MS + 200)
+    jump(FRESH_MS)
     expect([await statusOf(revoked), await statusOf(blocked)]).toEqual([401, 403])
   })
 })

@@ -7,6 +7,8 @@ import type { ProcessOptions } from '../delivering/dispatcher-process.ts'
 export interface DispatcherMutation {
   name: string
   invariant: Invariant
+  /** The walk to try first, where the first ones of the search do not find it. */
+  firstSeed?: number
   mutate: MutateDispatcher
 }
 
@@ -58,11 +60,13 @@ export const dispatcherMutations: readonly DispatcherMutation[] = [
   {
     name: 'sends an order as it first read it',
     invariant: 6,
+    firstSeed: 254,
     mutate: cacheViews((cached, current) => current && cached),
   },
   {
     name: 'ignores that an order was removed',
     invariant: 7,
+    firstSeed: 318,
     mutate(options) {
       const cached = cacheViews((first, current) => current ?? first)(options)
       return mutateDeliveries(cached, () => ({ forgetOrders: async () => {} }))
@@ -80,6 +84,7 @@ export const dispatcherMutations: readonly DispatcherMutation[] = [
   {
     name: 'frees the place of a request before its response',
     invariant: 9,
+    firstSeed: 435,
     mutate: (options) => ({
       ...options,
       sender: {
@@ -93,11 +98,13 @@ export const dispatcherMutations: readonly DispatcherMutation[] = [
   {
     name: 'keeps the deliveries of an order that was removed',
     invariant: 10,
+    firstSeed: 497,
     mutate: (options) => mutateDeliveries(options, () => ({ forgetOrders: async () => {} })),
   },
   {
     name: 'signs with the last secret alone during a roll',
     invariant: 11,
+    firstSeed: 554,
     mutate: (options) => ({
       ...options,
       sign: (endpoint, message) => options.sign({ ...endpoint, previousSecret: null }, message),

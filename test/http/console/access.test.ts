@@ -34,27 +34,30 @@ async function createTestOrder(accountId: string): Promise<string> {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Every route of an account: its capability, method and path. */
-const routes: [Capability, Method, string][] = [
-  ['keys', 'GET', '/keys'],
-  ['keys', 'POST', '/keys'],
-  ['keys', 'POST', '/keys/KEY/roll'],
-  ['keys', 'POST', '/keys/KEY/revoke'],
-  ['webhooks', 'GET', '/webhook-endpoints'],
-  ['webhooks', 'POST', '/webhook-endpoints'],
-  ['webhooks', 'GET', '/webhook-endpoints/WE'],
-  ['webhooks', 'PATCH', '/webhook-endpoints/WE'],
-  ['webhooks', 'POST', '/webhook-endpoints/WE/enable'],
-  ['webhooks', 'POST', '/webhook-endpoints/WE/disable'],
-  ['webhooks', 'POST', '/webhook-endpoints/WE/roll-secret'],
-  ['webhooks', 'POST', '/webhook-endpoints/WE/replay'],
-  ['webhooks', 'GET', '/webhook-endpoints/WE/deliveries'],
-  ['webhooks', 'DELETE', '/webhook-endpoints/WE'],
-  ['usage', 'GET', '/usage'],
-  ['orders', 'GET', '/orders'],
-  ['orders', 'GET', '/sandbox-orders'],
-  ['orders', 'POST', '/sandbox-orders'],
-  ['orders', 'POST', '/sandbox-orders/TO/pay'],
+/**
+ * Every route of an account: its capability, method and path, and the status of an empty request,
+ * which some refuse as invalid.
+ */
+const routes: [capability: Capability, method: Method, path: string, status: number][] = [
+  ['keys', 'GET', '/keys', 200],
+  ['keys', 'POST', '/keys', 201],
+  ['keys', 'POST', '/keys/KEY/roll', 201],
+  ['keys', 'POST', '/keys/KEY/revoke', 200],
+  ['webhooks', 'GET', '/webhook-endpoints', 200],
+  ['webhooks', 'POST', '/webhook-endpoints', 400],
+  ['webhooks', 'GET', '/webhook-endpoints/WE', 200],
+  ['webhooks', 'PATCH', '/webhook-endpoints/WE', 400],
+  ['webhooks', 'POST', '/webhook-endpoints/WE/enable', 200],
+  ['webhooks', 'POST', '/webhook-endpoints/WE/disable', 200],
+  ['webhooks', 'POST', '/webhook-endpoints/WE/roll-secret', 200],
+  ['webhooks', 'POST', '/webhook-endpoints/WE/replay', 400],
+  ['webhooks', 'GET', '/webhook-endpoints/WE/deliveries', 200],
+  ['webhooks', 'DELETE', '/webhook-endpoints/WE', 200],
+  ['usage', 'GET', '/usage', 200],
+  ['orders', 'GET', '/orders', 200],
+  ['orders', 'GET', '/sandbox-orders', 200],
+  ['orders', 'POST', '/sandbox-orders', 400],
+  ['orders', 'POST', '/sandbox-orders/TO/pay', 200],
 ]
 const urlOf = (accountId: string, path: string) => {
   const [key, endpoint, testOrder] =
@@ -67,12 +70,11 @@ const urlOf = (accountId: string, path: string) => {
 const bodyOf = (method: Method) => (['GET', 'DELETE'].includes(method) ? {} : { body: {} })
 
 describe('a session', () => {
-  it.each(routes)('with %s alone may use %s %s', async (capability, method, path) => {
+  it.each(routes)('with %s alone may use %s %s', async (capability, method, path, expected) => {
     const session = await one.signIn({ capabilities: [capability] })
     const url = urlOf('acc_1', path)
     const { status } = await one.call(url, { method, session, ...bodyOf(method) })
-    // An empty body is invalid for some routes, and earlier routes change the state for others.
-    expect([200, 201, 400, 409]).toContain(status)
+    expect(status).toBe(expected)
   })
 
   it.each(routes)('without %s does not see %s %s', async (capability, method, path) => {

@@ -14,7 +14,7 @@ import { createLiveReaders, liveAccounts } from '../support/simulation/live-read
 import { rowOfOrder } from '../support/simulation/rows.ts'
 import { openServedStore } from '../support/stores/served-store.ts'
 
-const WALKS = byEffort(300, 1_000)
+const WALKS = byEffort(120, 1_000)
 /** Of any kind; `paging-beside-writers` waits for each kind. */
 const FAILURES = byEffort(10, 40)
 const SHARDS = 3

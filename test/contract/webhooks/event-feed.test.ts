@@ -195,4 +195,16 @@ describe.each(useWebhookStores())('the event feed on %s', (_name, open) => {
     expect(await stores.storedRecords()).toEqual(kept)
     expect((await next()).records).toEqual(kept.slice(1))
   })
+
+  it('fans out a page of 1000 erasures', async () => {
+    const erasures = Array.from({ length: 1_000 }, (_, n) =>
+      eventRecord(`ord_${n}`, 2, { after: null }),
+    )
+    await record(...erasures)
+    const page = await next(1_000)
+    expect(page.records).toHaveLength(1_000)
+    await page.fanOut([])
+    await stores.refresh()
+    expect(await stores.events.next(1_000)).toBeNull()
+  })
 })

@@ -30,6 +30,8 @@ interface OpenRecord {
 }
 
 const MAX_PAGE_SIZE = 1_000
+/** Each has up to three clauses, of which OpenSearch allows 1,024 in a search. */
+const ERASURES_PER_SEARCH = 256
 const OPEN = { term: { fanned_out: false } }
 const OLDEST_FIRST = [{ recorded_at: 'asc' }, { order_id: 'asc' }, { first_sequence: 'asc' }]
 const BY_ORDER = [{ order_id: 'asc' }, { first_sequence: 'asc' }]
@@ -98,7 +100,12 @@ export function createOpenSearchEventFeed({
   /** Removes the states from the records of the orders that no account has any more. */
   async function forgetErased(page: readonly OpenRecord[]): Promise<void> {
     const erasures = page.filter(({ record }) => record.after === null)
-    if (erasures.length === 0) return
+    for (let start = 0; start < erasures.length; start += ERASURES_PER_SEARCH) {
+      await forgetStates(erasures.slice(start, start + ERASURES_PER_SEARCH))
+    }
+  }
+
+  async function forgetStates(erasures: readonly OpenRecord[]): Promise<void> {
     const should = erasures.map(({ record }) => ({
       bool: {
         filter: [

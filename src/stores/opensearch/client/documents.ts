@@ -62,9 +62,12 @@ export async function readDocument(
   scope: RequestScope = unbounded,
 ): Promise<StoredDocument | null> {
   if (Buffer.byteLength(id) > MAX_ID_LENGTH) return null
-  const query = preference === undefined ? '' : `?preference=${preference}`
-  const path = `/${index}/_doc/${encodeURIComponent(id)}${query}`
+  const path = `/${index}/_doc/${encodeURIComponent(id)}${preferenceQuery(preference)}`
   return parseGetResponse(index, parseResponse(await readRaw(client, deadlineMs, { path }, scope)))
+}
+
+function preferenceQuery(preference: ReadAddress['preference']): string {
+  return preference === undefined ? '' : `?preference=${preference}`
 }
 
 /** The document of a get response. @throws Unavailable when the response is inconclusive */
@@ -123,10 +126,11 @@ export async function readDocuments(
 export async function readSourceBytes(
   client: OpenSearch,
   deadlineMs: number,
-  { index, docs }: Omit<MgetRequest, '_source'>,
+  { index, docs, preference }: Omit<MgetRequest, '_source'>,
 ): Promise<(Buffer | null)[]> {
   if (docs.length === 0) return []
-  const request = { path: `/${index}/_mget`, body: JSON.stringify({ docs }) }
+  const path = `/${index}/_mget${preferenceQuery(preference)}`
+  const request = { path, body: JSON.stringify({ docs }) }
   const { envelope, sources } = extractSources(await readRaw(client, deadlineMs, request))
   const { docs: responses } = parseResponse(envelope) as { docs?: unknown[] }
   return checkMgetComplete(responses, index, docs.length).map(({ found, _source }) => {

@@ -34,6 +34,9 @@ export interface IndexReaderOptions {
   deadlineMs: number
 }
 
+/** A replica on a node that is cut off from the primary still answers, and lacks its last writes. */
+const PRIMARY = '_primary'
+
 /** Reads the index for a decision. Reads by id include documents that are not searchable yet. */
 export function createIndexReader({
   client,
@@ -45,7 +48,8 @@ export function createIndexReader({
     target: BulkTarget,
     docs: readonly BulkAddress[],
   ): Promise<ExistingDocument[]> {
-    const documents = await readDocuments(client, deadlineMs, { index: names[target], docs })
+    const request = { index: names[target], docs, preference: PRIMARY } as const
+    const documents = await readDocuments(client, deadlineMs, request)
     for (const document of documents) {
       states.recordState(target, document._id, documentState(document)) // A tombstone has one too.
     }
@@ -78,7 +82,8 @@ export function createIndexReader({
     },
     async eventRecords(keys) {
       const docs = keys.map((key) => ({ _id: eventRecordId(key) }))
-      const documents = await readDocuments(client, deadlineMs, { index: names.eventRecords, docs })
+      const request = { index: names.eventRecords, docs, preference: PRIMARY } as const
+      const documents = await readDocuments(client, deadlineMs, request)
       return documents
         .filter(({ found }) => found)
         .map(({ _source }) => (_source as EventRecordSource).record)

@@ -56,7 +56,7 @@ describe('stored version records', () => {
   it('the reader returns the existing version records by order id', async () => {
     const { stored, received } = await start(docs(headDocument, missing('ord_2')))
     expect(await stored.versionRecords(['ord_1', 'ord_2'])).toEqual(new Map([['ord_1', head]]))
-    expect(received[0]?.path).toBe('/order-heads/_mget')
+    expect(received[0]?.path).toBe('/order-heads/_mget?preference=_primary')
     expect(JSON.parse(received[0]?.body ?? '')).toEqual({
       docs: [{ _id: 'ord_1' }, { _id: 'ord_2' }],
     })
@@ -80,7 +80,7 @@ describe('stored documents', () => {
       schemaVersion: 1,
       json: Buffer.from(JSON.stringify(order)),
     })
-    expect(received[0]?.path).toBe('/orders/_mget')
+    expect(received[0]?.path).toBe('/orders/_mget?preference=_primary')
     expect(JSON.parse(received[0]?.body ?? '')).toEqual({
       docs: [
         { _id: 'acc_2:ord_1', routing: 'acc_2' },

@@ -87,7 +87,6 @@ export function decideBulk(
   { mode, policy }: DecideOptions,
 ): BulkDecision {
   const storedOf = Map.groupBy(stored, ({ orderId }) => orderId)
-  const isSilent = mode === 'history' || policy === 'reproject'
   const completed: OrderVersionRecord[] = []
   const decisions = changes.map((change): Decision => {
     const { orderId } = change
@@ -100,6 +99,9 @@ export function decideBulk(
     const writes = decide(change, record, documents, mode, policy)
     const byDocuments = checkDocuments(change, record, documents, writes, policy)
     if (byDocuments !== undefined) return { orderId, result: byDocuments }
+    // A reprojected version is announced already, but a newer one is a change like any other.
+    const isReprojected = policy === 'reproject' && change.version === record?.version
+    const isSilent = mode === 'history' || isReprojected
     const before = announcedOrder(change, record, unrecorded)
     const announced = isSilent
       ? null

@@ -81,7 +81,7 @@ describe('the event records of index load', () => {
     expect(await events()).toEqual(['ord_1 1 order.paid acc_1 AWAITING_PAYMENT to PAID'])
   })
 
-  it('a repair and a reprojection record nothing, and the next change is complete', async () => {
+  it('a repair and a reprojection of an indexed version record nothing, and the next change is complete', async () => {
     await subscribe(test, 'acc_1')
     await load([order(1, AWAITING)], '--live')
     await corruptDocument(test, 'acc_1', 'ord_1')
@@ -89,6 +89,14 @@ describe('the event records of index load', () => {
     await load([order(1, AWAITING)], '--live', '--reproject')
     expect(await events()).toEqual([CREATED, WAITS])
     await load([order(2)], '--repair')
+    expect(await events()).toEqual([CREATED, WAITS, PAID])
+  })
+
+  it('a live load with --reproject records newer versions, and a repeated one nothing', async () => {
+    await subscribe(test, 'acc_1')
+    await load([order(1, AWAITING)], '--live', '--reproject')
+    await load([order(1, AWAITING), order(2)], '--live', '--reproject')
+    await load([order(2)], '--live')
     expect(await events()).toEqual([CREATED, WAITS, PAID])
   })
 

@@ -172,11 +172,59 @@ describe('a silent write', () => {
     expect(announced()).toHaveLength(2)
   })
 
+  it('a reprojection as history announces nothing of a newer version', async () => {
+    await live(1, AWAITING)
+    await reproject(2, PAID, 'history')
+    expect(announced()).toHaveLength(2)
+  })
+
   it('a repair of an indexed version announces nothing', async () => {
     await live(1)
     index.put('acc_1', 'ord_1', undefined)
     expect(await repair(1)).toBe('written')
     expect(announced()).toHaveLength(2)
+  })
+})
+
+describe('a live reprojection', () => {
+  it('announces an order that is new to the index', async () => {
+    await reproject(1, AWAITING)
+    expect(announced()).toEqual(['1 order.created acc_1', '2 order.awaiting_payment acc_1'])
+  })
+
+  it('announces a newer version', async () => {
+    await live(1, AWAITING)
+    await reproject(2, PAID)
+    expect(announced().slice(2)).toEqual(['3 order.paid acc_1'])
+    expect(changes().at(-1)).toMatchObject({ status: ['AWAITING_PAYMENT', 'PAID'] })
+  })
+
+  it('announces a newer version over a document of an older schema version', async () => {
+    await live(1, AWAITING)
+    index.downgradeSchema('acc_1', 'ord_1', 'metadata')
+    await reproject(2, PAID)
+    expect(announced().slice(2)).toEqual(['3 order.paid acc_1'])
+  })
+
+  it('announces the removal of an order', async () => {
+    await live(1)
+    await reproject(2, { deleted: true })
+    expect(announced().slice(2)).toEqual(['3 order.removed acc_1'])
+  })
+
+  it('announces a newer version from the stored view to an account with a first endpoint', async () => {
+    index.subscribed.clear()
+    await live(1, AWAITING)
+    index.subscribed.add('acc_1')
+    await reproject(2, PAID)
+    expect(announced()).toEqual(['1 order.paid acc_1'])
+  })
+
+  it.each([0, 1, 2, 3])('announces a version once that crashed after %i writes', async (items) => {
+    await live(1, AWAITING)
+    await crashAfter(items, 2, PAID)
+    await reproject(2, PAID)
+    expect(announced().slice(2)).toEqual(['3 order.paid acc_1'])
   })
 })
 

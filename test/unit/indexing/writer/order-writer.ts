@@ -49,7 +49,8 @@ export function startWriter() {
     /** Writes one version of the order as history. */
     history: (version: number, given: Version = {}) => put(version, given, 'history'),
     /** Writes one version, and updates its documents of an older schema version. */
-    reproject: (version: number, given: Version = {}) => put(version, given, 'live', reprojecting),
+    reproject: (version: number, given: Version = {}, mode: WriteMode = 'live') =>
+      put(version, given, mode, reprojecting),
     /** Writes one version, and repairs its documents. */
     repair: (version: number, given: Version = {}) => put(version, given, 'live', repairing),
     /** Writes one version, and fails after this number of items. */

@@ -19,7 +19,7 @@ export interface Recording {
   settle(): Promise<void>
   /** The number of writes so far. */
   writeCount(): number
-  /** Whether a load or a reprojection wrote an order after the first of these writes. */
+  /** Whether a load of history wrote an order after the first of these writes. */
   hasSilentWrites(orderId: string, after: number, until: number): boolean
 }
 
@@ -30,7 +30,7 @@ export interface RecordingOptions {
   writers: CrashingWriters
   trace: Trace
   crashChance: number
-  /** Whether loads and reprojections write too. */
+  /** Whether loads of history and reprojections write too. */
   hasSilentWrites: boolean
   /** Runs after each write, also one that died. */
   onWritten(): Promise<void>
@@ -65,7 +65,7 @@ export function createRecording(options: RecordingOptions): Recording {
     const ids = bulk.map(({ orderId }) => orderId)
     trace.note(ids, `write ${names} (${mode}, ${policy})`)
     writeCount += 1
-    if (mode === 'history' || policy === 'reproject') silentOrders.set(writeCount, ids)
+    if (mode === 'history') silentOrders.set(writeCount, ids)
     try {
       const results = await writers.write(bulk, attempt)
       trace.note(ids, `acknowledged: ${results.join(', ')}`)

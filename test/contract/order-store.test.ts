@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { load } from '../../src/indexing/sources/load.ts'
 import type { WriteMode } from '../../src/indexing/writer/order-index.ts'
-import { createWriter } from '../../src/indexing/writer/writer.ts'
+import { createWriter, writeChanges } from '../../src/indexing/writer/writer.ts'
 import { noFilters, type OrderFilters } from '../../src/orders/filters.ts'
 import type { Order } from '../../src/orders/order.ts'
 import {
@@ -560,6 +560,21 @@ describe.each(useStores())('the order store on %s', (_name, open) => {
       expect(await Promise.all(verdicts)).toEqual([['written'], ['written'], ['written']])
       await index.close()
       expect((await read('ord_1'))?.amount_total).toBe(3)
+    })
+
+    it('a batch with several versions of an order waits for every version of the previous one', async () => {
+      const index = await store.openIndex({ clock: () => nowMs })
+      const writer = createWriter(index, () => nowMs)
+      const order = (id: string, version: number) =>
+        changeOf(sourceOrder({ id, version, amount_total: version }))
+      const batches = [
+        [order('ord_1', 1), order('ord_2', 1), order('ord_1', 2), order('ord_2', 2)],
+        [order('ord_2', 3), order('ord_1', 3), order('ord_2', 4)],
+        [order('ord_1', 4), order('ord_2', 5), order('ord_1', 5)],
+      ]
+      const results = await Promise.all(batches.map((batch) => writeChanges(writer, batch, 'live')))
+      await index.close()
+      expect(results).toEqual(batches.map((batch) => batch.map(() => 'written')))
     })
   })
 })

@@ -40,12 +40,15 @@ const CHECK_INTERVAL_MS = 1_000
 
 function withKeyUseCheck(writer: Writer, keys: Pick<KeyStore, 'wasAnyKeyUsed'>): Writer {
   let checkedAt = monotonicClock()
+  let lastCheck: Promise<void> = Promise.resolve()
   return {
     async write(changes, mode) {
       if (monotonicClock() - checkedAt >= CHECK_INTERVAL_MS) {
         checkedAt = monotonicClock()
-        await assertNoKeyUsed(keys).catch(ignoreUnavailable)
+        lastCheck = lastCheck.then(() => assertNoKeyUsed(keys).catch(ignoreUnavailable))
       }
+      // Every call awaits it, since a later batch must not overtake the one that checks.
+      await lastCheck
       return writer.write(changes, mode)
     },
   }

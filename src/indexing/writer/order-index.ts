@@ -177,7 +177,7 @@ export interface Transaction extends IndexReader {
   commit(writes: BulkWrites, mode: WriteMode): Promise<boolean>
 }
 
-/** Exclusive write access to some orders, across the transactions of one change. */
+/** Exclusive write access to some orders, across the transactions of all their changes. */
 export interface OrderLock {
   /**
    * Starts an attempt on the current state of the index; an uncommitted one before it is discarded.

@@ -20,8 +20,8 @@ import { readOrders } from './read-orders.ts'
 
 export interface Writer {
   /**
-   * Writes changes, each of another order, in one bulk, or in several where they have very many
-   * documents. Returns the result of each, in their order. After an error, retry the same changes: a
+   * Writes changes, those of one order in their sequence, and returns the result of each. A later
+   * call that shares an order waits for all of them. After an error, retry the same changes: a
    * version that was written counts as older then.
    */
   write(changes: readonly Change[], mode: WriteMode): Promise<WriteResult[]>
@@ -40,12 +40,15 @@ export function createWriter(
 ): Writer {
   return {
     async write(changes, mode) {
+      // One lock for all rounds: between two locks, another call could write a newer version.
       const lock = await index.lock(changes.map(({ orderId }) => orderId))
       try {
         const results: WriteResult[] = []
-        while (results.length < changes.length) {
-          const rest = changes.slice(results.length)
-          results.push(...(await writeFirst(lock, rest, { mode, policy }, clock)).values())
+        for (const round of inRounds(changes)) {
+          const roundResults = await writeRound(lock, round, { mode, policy }, clock)
+          for (const [n, { position }] of round.entries()) {
+            results[position] = resultAt(roundResults, n)
+          }
         }
         return results
       } finally {
@@ -55,50 +58,59 @@ export function createWriter(
   }
 }
 
-/**
- * Writes a batch that may have several changes of one order, in their sequence, and returns each
- * entry's result. A bulk has one change of each order, so second changes go into a second bulk.
- */
+/** Writes a batch, without the entries that are no change, and returns each entry's result. */
 export async function writeChanges(
   writer: Writer,
   entries: readonly (Change | ValidationError)[],
   mode: WriteMode,
 ): Promise<WriteResult[]> {
-  const results: WriteResult[] = entries.map((entry) =>
-    isValidationError(entry) ? entry : 'unchanged',
-  )
-  for (const round of inRounds(entries)) {
-    const roundResults = await writer.write(
-      round.map(({ change }) => change),
-      mode,
-    )
-    for (const [n, { position }] of round.entries()) {
-      const result = roundResults[n]
-      if (result === undefined) throw new Error('the writer returned no result for a change')
-      results[position] = result
-    }
-  }
-  return results
+  const changes = entries.flatMap((entry) => (isValidationError(entry) ? [] : [entry]))
+  const results = changes.length > 0 ? await writer.write(changes, mode) : []
+  let n = 0
+  return entries.map((entry) => (isValidationError(entry) ? entry : resultAt(results, n++)))
+}
+
+function resultAt(results: readonly WriteResult[], n: number): WriteResult {
+  const result = results[n]
+  if (result === undefined) throw new Error('the writer returned no result for a change')
+  return result
 }
 
 interface PositionedChange {
   change: Change
-  /** The index among all entries. */
+  /** The index among all changes. */
   position: number
 }
 
-/** The first change of every order, then the second of those that have one, and so on. */
-function inRounds(entries: readonly (Change | ValidationError)[]): PositionedChange[][] {
+/**
+ * The first change of every order, then the second of those that have one, and so on: a bulk has one
+ * change of each order.
+ */
+function inRounds(changes: readonly Change[]): PositionedChange[][] {
   const rounds: PositionedChange[][] = []
   const seen = new Map<string, number>()
-  for (const [position, change] of entries.entries()) {
-    if (isValidationError(change)) continue
+  for (const [position, change] of changes.entries()) {
     const round = seen.get(change.orderId) ?? 0
     seen.set(change.orderId, round + 1)
     rounds[round] ??= []
     rounds[round].push({ change, position })
   }
   return rounds
+}
+
+/** Writes changes, each of another order, and returns their results in sequence. */
+async function writeRound(
+  lock: OrderLock,
+  round: readonly PositionedChange[],
+  options: DecideOptions,
+  clock: Clock,
+): Promise<WriteResult[]> {
+  const results: WriteResult[] = []
+  while (results.length < round.length) {
+    const rest = round.slice(results.length).map(({ change }) => change)
+    results.push(...(await writeFirst(lock, rest, options, clock)).values())
+  }
+  return results
 }
 
 /**

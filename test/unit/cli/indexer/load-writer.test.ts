@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLoadWriter } from '../../../../src/cli/indexer/load-writer.ts'
+import type { OrderIndex } from '../../../../src/indexing/writer/order-index.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
@@ -49,6 +50,25 @@ describe('a load without a mode', () => {
     vi.advanceTimersByTime(1_000)
     await writer.write([change('ord_3')], mode)
     expect([checks, index.keys().length]).toEqual([2, 3])
+  })
+
+  it('a load without a mode writes in the sequence of the calls, also while it checks key use', async () => {
+    const locked: string[] = []
+    const watched: OrderIndex = {
+      ...index,
+      lock(orderIds) {
+        locked.push(...orderIds)
+        return index.lock(orderIds)
+      },
+    }
+    const { writer, mode } = await createLoadWriter({}, watched, keys)
+    const ids = ['ord_1', 'ord_2', 'ord_3', 'ord_4']
+    const writes = ids.map((id) => {
+      if (id !== 'ord_2') vi.advanceTimersByTime(1_000)
+      return writer.write([change(id)], mode)
+    })
+    await Promise.all(writes)
+    expect([locked, checks]).toEqual([ids, 4])
   })
 
   it('a load without a mode does not start while the key store is unavailable', async () => {

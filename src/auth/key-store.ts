@@ -51,7 +51,10 @@ export interface KeyStore {
   /** Whether any key of any account ever authenticated, revoked keys included. */
   wasAnyKeyUsed(): Promise<boolean>
   insert(key: KeyRecord): Promise<void>
-  /** Sets only the given timestamps, which keeps concurrent changes of the others. */
+  /**
+   * Sets only the given timestamps, which keeps concurrent changes of the others. An expiry is only
+   * brought forward: of two concurrent rolls, the earlier end counts.
+   */
   update(digest: string, timestamps: KeyTimestamps): Promise<void>
   setAccountBlocked(accountId: string, blocked: boolean): Promise<void>
   /** An unknown account is not blocked. */

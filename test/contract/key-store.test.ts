@@ -43,6 +43,21 @@ describe.each(useStores())('the key store on %s', (_name, open) => {
     )
   })
 
+  it('keeps the earliest expiry, in whatever order the updates arrive', async () => {
+    await store.keys.insert(keyRecord())
+    await store.keys.update('d1', { expiresAt: 5_000 })
+    await store.keys.update('d1', { expiresAt: 9_000, lastValidAt: 3_000 })
+    expect(await store.keys.byId('key_1')).toEqual(
+      keyRecord({ expiresAt: 5_000, lastValidAt: 3_000 }),
+    )
+    const ends = [4_000, 2_000, 6_000]
+    const updates = ends.map((expiresAt) => store.keys.update('d1', { expiresAt }))
+    await Promise.all([...updates, store.keys.update('d1', { revokedAt: 4_000 })])
+    expect(await store.keys.byId('key_1')).toEqual(
+      keyRecord({ expiresAt: 2_000, lastValidAt: 3_000, revokedAt: 4_000 }),
+    )
+  })
+
   it('returns whether the account is blocked, also when it was blocked before its first key', async () => {
     await store.keys.setAccountBlocked('acc_1', true)
     await store.keys.insert(keyRecord())

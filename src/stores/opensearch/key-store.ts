@@ -5,7 +5,13 @@ import { unbounded } from '../../lib/request-scope.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { createBatchedReads } from './client/batched-reads.ts'
 import { type OpenSearch, type OpenSearchOperation, read, write } from './client/client.ts'
-import { type DocumentAddress, readDocument, type StoredDocument } from './client/documents.ts'
+import {
+  type DocumentAddress,
+  type DocumentState,
+  readDocument,
+  type StoredDocument,
+} from './client/documents.ts'
+import { CONFLICT, isRejectedWith } from './client/errors.ts'
 import { completeHits, completeRawHits, type Hit } from './client/search-response.ts'
 import type { EnsureIndices } from './ensure-indices.ts'
 import type { IndexNames } from './index-names.ts'
@@ -67,6 +73,34 @@ export function createOpenSearchKeyStore({
     return completeHits(await read(deadlineMs, (options) => client.search(request, options)))
   }
 
+  async function writeTimestamps(
+    address: DocumentAddress,
+    timestamps: KeyTimestamps,
+    onConflict: DocumentState | { retry_on_conflict: number },
+  ): Promise<void> {
+    const body = { doc: timestampsSource(timestamps) }
+    const request = { ...address, ...onConflict, body, ...WRITE_OPTIONS }
+    await write(writeDeadlineMs, (options) => client.update(request, options))
+  }
+
+  /** Keeps an earlier expiry, by compare-and-set. */
+  async function writeExpiry(
+    address: DocumentAddress,
+    { expiresAt, ...others }: KeyTimestamps & { expiresAt: number },
+  ): Promise<void> {
+    for (;;) {
+      const found = await readDocument(client, deadlineMs, { ...address, preference: '_primary' })
+      if (found === null) throw new Unavailable(`the key to update is missing in ${address.index}`)
+      const current = keyRecord(address.id, found.source).expiresAt ?? Infinity
+      const timestamps = { ...others, expiresAt: Math.min(current, expiresAt) }
+      try {
+        return await writeTimestamps(address, timestamps, found.state)
+      } catch (error) {
+        if (!isRejectedWith(error, CONFLICT)) throw error
+      }
+    }
+  }
+
   return {
     async find(digest, withinMs = Infinity) {
       const endsAt = monotonicClock() + withinMs
@@ -119,13 +153,12 @@ export function createOpenSearchKeyStore({
       await write(writeDeadlineMs, (options) => client.create(request, options))
     },
 
-    async update(digest, timestamps) {
-      const body = { doc: timestampsSource(timestamps) }
-      const request = { index: names.keys, id: digest, body, ...WRITE_OPTIONS }
+    async update(digest, { expiresAt, ...others }) {
+      const address = { index: names.keys, id: digest }
       await instrument('update_key', () =>
-        write(writeDeadlineMs, (options) =>
-          client.update({ ...request, retry_on_conflict: RETRIES_ON_CONFLICT }, options),
-        ),
+        expiresAt === undefined
+          ? writeTimestamps(address, others, { retry_on_conflict: RETRIES_ON_CONFLICT })
+          : writeExpiry(address, { ...others, expiresAt }),
       )
     },
 

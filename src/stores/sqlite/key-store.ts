@@ -19,10 +19,10 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const update = db.prepare(`
     UPDATE api_keys SET
-      expires_at = coalesce(?, expires_at),
-      revoked_at = coalesce(?, revoked_at),
-      last_valid_at = coalesce(?, last_valid_at)
-    WHERE digest = ?`)
+      expires_at = coalesce(min(expires_at, ?1), ?1, expires_at),
+      revoked_at = coalesce(?2, revoked_at),
+      last_valid_at = coalesce(?3, last_valid_at)
+    WHERE digest = ?4`)
   const setBlocked = db.prepare('INSERT OR REPLACE INTO accounts (id, blocked) VALUES (?, ?)')
   const selectBlocked = db.prepare('SELECT blocked FROM accounts WHERE id = ?')
 

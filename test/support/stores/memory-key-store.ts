@@ -19,7 +19,10 @@ export function createMemoryKeyStore(): MemoryKeyStore {
     },
     update: async (digest: string, instants: KeyTimestamps) => {
       const key = [...stored.values()].find((record) => record.digest === digest)
-      if (key) stored.set(key.keyId, { ...key, ...instants })
+      if (key === undefined) return
+      const ends = [key.expiresAt, instants.expiresAt].filter((end) => end != null)
+      const expiresAt = ends.length === 0 ? null : Math.min(...ends)
+      stored.set(key.keyId, { ...key, ...instants, expiresAt })
     },
     setAccountBlocked: async () => {},
     isAccountBlocked: async () => false,

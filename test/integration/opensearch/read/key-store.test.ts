@@ -345,6 +345,34 @@ describe('the record of a key', () => {
   })
 })
 
+describe('an update of the expiry', () => {
+  const conflict = respondError(409, 'version_conflict_engine_exception')
+
+  it('brings it forward on the condition of the state it read, and again after a conflict', async () => {
+    const later = { ...source, expires_at: 9 }
+    const earlier = { ...source, expires_at: 4 }
+    const { keys, received } = await start(document(later), conflict, document(earlier), written)
+    await keys.update('d1', { expiresAt: 5 })
+    const requests = received.filter(({ method }) => method === 'POST')
+    expect(requests.map((request) => bodyOf(request).doc.expires_at)).toEqual([5, 4])
+    for (const request of requests) {
+      expect(queryOf(request)).toEqual({
+        refresh: 'wait_for',
+        require_alias: 'true',
+        if_seq_no: '1',
+        if_primary_term: '1',
+      })
+    }
+  })
+
+  it('fails when the key is missing, or when the write fails', async () => {
+    const { keys } = await start(missing)
+    expect(await thrownBy(keys.update('d1', { expiresAt: 5 }))).toBeInstanceOf(Unavailable)
+    const broken = await start(document(source), respondError(503, 'cluster_block_exception'))
+    expect(await thrownBy(broken.keys.update('d1', { expiresAt: 5 }))).toBeInstanceOf(Unavailable)
+  })
+})
+
 describe('the block of an account', () => {
   it.each([true, false])('the block of an account is %s once it is visible', async (blocked) => {
     const { keys, received, isPrepared } = await start(written)

@@ -85,12 +85,21 @@ export function createEndpointOperations({
   const currentKid = () => secrets()[0].kid
   const secretOf = (id: string, version: SecretVersion) => deriveSecret(secrets(), id, version)
 
-  /** Writers that read the endpoints just before the insert know it five seconds after the insert. */
+  /**
+   * Writers that read the endpoints just before the insert know it five seconds after the insert.
+   * An outage now is no failure: a second creation would send each event twice, and the start is
+   * only displayed.
+   */
   async function startFromNow(endpoint: Endpoint): Promise<Endpoint> {
     const startsAt = clock() + ENDPOINT_MAX_AGE_MS
     if (startsAt === endpoint.startsAt) return endpoint
-    const started = await endpoints.update(endpoint.id, (current) => ({ ...current, startsAt }))
-    return started ?? endpoint
+    try {
+      const started = await endpoints.update(endpoint.id, (current) => ({ ...current, startsAt }))
+      return started ?? endpoint
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      return { ...endpoint, startsAt }
+    }
   }
 
   /** Concurrent creations may exceed the limit by a few. */

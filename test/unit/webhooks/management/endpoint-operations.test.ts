@@ -142,6 +142,52 @@ describe('createEndpoint', () => {
     expect(await test.management.listEndpoints('acc_1')).toEqual([])
   })
 
+  it('returns the secret of a stored endpoint whose start cannot be stored', async () => {
+    let now = NOW
+    const { endpoints, deliveries } = test.services.webhooks
+    const operations = createEndpointOperations({
+      endpoints: {
+        ...endpoints,
+        async insert(endpoint) {
+          now += 3_000
+          await endpoints.insert(endpoint)
+        },
+        async update() {
+          throw new Unavailable('the store does not respond')
+        },
+      },
+      deliveries,
+      allow: [],
+      clock: () => now,
+      secrets: () => test.secrets,
+    })
+    const { endpoint, secret } = await operations.createEndpoint(settings)
+    expect(endpoint).toMatchObject({ createdAt: NOW, startsAt: NOW + 8_000 })
+    expect(secret).toBe(deriveSecret(test.secrets, endpoint.id, endpoint.secret))
+    expect(await test.stored(endpoint.id)).toEqual({ ...endpoint, startsAt: NOW + 5_000 })
+  })
+
+  it('fails when its start is rejected', async () => {
+    let now = NOW
+    const { endpoints, deliveries } = test.services.webhooks
+    const operations = createEndpointOperations({
+      endpoints: {
+        ...endpoints,
+        async insert() {
+          now += 1
+        },
+        async update() {
+          throw new Error('a defect')
+        },
+      },
+      deliveries,
+      allow: [],
+      clock: () => now,
+      secrets: () => test.secrets,
+    })
+    await expect(operations.createEndpoint(settings)).rejects.toThrow('a defect')
+  })
+
   it('names the endpoint that may be stored when the outcome is unknown', async () => {
     const { endpoints, deliveries } = test.services.webhooks
     const operations = createEndpointOperations({

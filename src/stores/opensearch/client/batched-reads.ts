@@ -62,16 +62,15 @@ export function createBatchedReads({
 
   /** The response for each document, in the order of the request. */
   async function getAll(ids: readonly string[], scope: RequestScope): Promise<object[]> {
-    const [id, ...others] = ids
-    if (id !== undefined && others.length === 0) {
-      const path = `/${index}/_doc/${encodeURIComponent(id)}`
-      return [parseResponse(await readRaw(client, deadlineMs, { path }, scope))]
-    }
-    const request = { path: `/${index}/_mget`, body: JSON.stringify({ ids }) }
+    const [id = '', ...others] = ids
+    const isSingle = others.length === 0
+    const request = isSingle
+      ? { path: `/${index}/_doc/${encodeURIComponent(id)}` }
+      : { path: `/${index}/_mget`, body: JSON.stringify({ ids }) }
     const response = parseResponse(await readRaw(client, deadlineMs, request, scope))
-    const { docs } = response as { docs?: { _id?: unknown }[] }
+    const { docs } = isSingle ? { docs: [response] } : (response as { docs?: unknown })
     if (Array.isArray(docs) && ids.every((id, at) => docs[at]?._id === id)) return docs
-    throw new Unavailable(`the mget response of OpenSearch lacks a document of ${index}`)
+    throw new Unavailable(`the response of OpenSearch lacks a document of ${index}`)
   }
 
   return async (id, scope) => {

@@ -56,6 +56,14 @@ function storeOn(urls: string[], options: Pick<OpenSearchKeyStoreOptions, 'instr
   return { keys, isPrepared: () => isPrepared }
 }
 
+/** Responds with the document of the requested id. */
+function respondGet(status: number, fields: object): Behaviour {
+  return (response, request) => {
+    const _id = request.path.split(/[/?]/)[3]
+    respond(status, { _id, ...fields })(response, request)
+  }
+}
+
 const source = {
   key_id: 'key_1',
   account_id: 'acc_1',
@@ -68,9 +76,9 @@ const source = {
   revoked_at: null,
   last_valid_at: null,
 }
-const document = (_source: object) =>
-  respond(200, { found: true, _seq_no: 1, _primary_term: 1, _source })
-const missing = respond(404, { found: false })
+const found = { found: true, _seq_no: 1, _primary_term: 1, _source: source }
+const document = (_source: object) => respondGet(200, { ...found, _source })
+const missing = respondGet(404, { found: false })
 const written = respond(200, { result: 'updated' })
 
 const hit = (n: number) => ({
@@ -143,6 +151,9 @@ describe('the lookup of a key', () => {
       'the account cannot be read',
       [document(source), respondError(503, 'cluster_block_exception')],
     ],
+    ['the document is of another key', [respond(200, { _id: 'd2', ...found }), missing]],
+    ['another key is missing', [respond(404, { _id: 'd2', found: false })]],
+    ['the account is another one', [document(source), respond(200, { _id: 'acc_2', ...found })]],
     ['the document is not a key', [document({ key_id: 'key_1' }), missing]],
     ['the key has no scopes', [document({ ...source, scopes: undefined }), missing]],
   ])('the lookup of a key is unavailable when %s', async (_where, behaviours) => {

@@ -40,7 +40,7 @@ export interface Reindexing {
   /** @throws Error when an earlier reindex was neither finished nor rolled back */
   build(options?: ReindexOptions): Promise<ReindexSummary>
   /**
-   * Ends the dual writes and removes the old index.
+   * Ends the dual writes and removes the old index, also one that an interrupted attempt left.
    * @throws Error during a rebuild, or when a document of the new index is damaged
    */
   finish(events?: ReindexEvents): Promise<ReindexOutcome>

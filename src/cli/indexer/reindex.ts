@@ -82,9 +82,11 @@ async function runReindex(
     else stdout.write(`${summaryText(summary)}\n`)
   } catch (error) {
     if (!signal.aborted) throw error
-    throw new Error('interrupted: "index reindex" resumes it, "--rollback" abandons it', {
-      cause: error,
-    })
+    const option = (finish && ' --finish') || (rollback && ' --rollback')
+    const nextStep = option
+      ? `"index reindex${option}" continues it`
+      : '"index reindex" resumes it, "--rollback" abandons it'
+    throw new Error(`interrupted: ${nextStep}`, { cause: error })
   } finally {
     progress.end()
   }

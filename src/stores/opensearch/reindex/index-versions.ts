@@ -13,6 +13,12 @@ export interface IndexVersionsOptions {
   deadlineMs: number
 }
 
+/** A version of the orders index, or of the version records. */
+export interface IndexVersion {
+  index: string
+  hasAlias: boolean
+}
+
 /** The versions of the orders index and their aliases. */
 export interface IndexVersions {
   /** Creates an empty index with the current template. @throws Error when it exists */
@@ -28,6 +34,8 @@ export interface IndexVersions {
   removeCopyAlias(index: string): Promise<void>
   /** The versions above this one, of the orders index or of the version records. */
   newerThan(index: string): Promise<readonly string[]>
+  /** The versions below this one, of the orders index or of the version records. */
+  olderThan(index: string): Promise<readonly IndexVersion[]>
   /** The index behind the read alias. */
   liveIndex(): Promise<string>
   /** Adds the read alias to an index. */
@@ -62,14 +70,16 @@ export function createIndexVersions({
   }
 
   /** All versions of the orders index, or of the version records. */
-  async function versionsOf(index: string): Promise<string[]> {
+  async function versionsOf(index: string): Promise<IndexVersion[]> {
     const alias = names.isVersion(index) ? names.orders : names.versionRecords
     const indices = await read(deadlineMs, (call) =>
       client.indices.get({ index: concreteIndex(alias, '*') }, call),
     )
-    return Object.keys(indices).filter((other) => {
-      return other === concreteIndex(alias, indexVersion(other))
-    })
+    return Object.entries(indices)
+      .filter(([other]) => other === concreteIndex(alias, indexVersion(other)))
+      .map(([other, { aliases = {} }]) => {
+        return { index: other, hasAlias: Object.keys(aliases).length > 0 }
+      })
   }
 
   return {
@@ -79,7 +89,7 @@ export function createIndexVersions({
 
     hasCopyAlias: (index) => hasAlias(client, deadlineMs, names.copyAlias(index)),
 
-    exists: async (index) => (await versionsOf(index)).includes(index),
+    exists: async (index) => (await versionsOf(index)).some((other) => other.index === index),
 
     async addCopyAlias(index) {
       const add = { index, alias: names.copyAlias(index) }
@@ -96,7 +106,15 @@ export function createIndexVersions({
     },
 
     async newerThan(index) {
-      return (await versionsOf(index)).filter((other) => indexVersion(other) > indexVersion(index))
+      const all = (await versionsOf(index)).map((other) => other.index)
+      return all.filter((other) => indexVersion(other) > indexVersion(index))
+    },
+
+    async olderThan(index) {
+      // The service creates versions from 1.
+      return (await versionsOf(index)).filter(
+        (other) => indexVersion(other.index) > 0 && indexVersion(other.index) < indexVersion(index),
+      )
     },
 
     async liveIndex() {

@@ -8,7 +8,8 @@ import type { WriteTargets } from './change-write-targets.ts'
 import { completeVersionRecords } from './complete-version-records.ts'
 import { copyVersionRecords } from './copy-version-records.ts'
 import { createIndexVersions } from './index-versions.ts'
-import { reindexPhase } from './reindex-phase.ts'
+import { hasLeftovers, unusedLeftovers } from './leftover-versions.ts'
+import { type ReindexPhase, reindexPhase } from './reindex-phase.ts'
 import { createRequestedTargets, type RequestedTargetsOptions } from './requested-targets.ts'
 
 export interface ReindexingOptions extends RequestedTargetsOptions {
@@ -46,30 +47,25 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       await ensureIndices.existingOrders()
       const before = await targets.read()
       const phase = reindexPhase(before)
-      if (phase.kind === 'single') return { live: phase.live, removed: [] }
       if (phase.kind === 'building') {
         throw new Error(
           `the reindex to ${phase.next} is incomplete: "index reindex" continues it, "--rollback" removes ${phase.next}`,
         )
       }
-      const { live, old } = phase
+      const { live } = phase
       const [records = '', ...oldRecords] = before.versionRecords
-      // The old index may hold the only good copy of a document.
-      await verifyChecksums({
-        client,
-        deadlineMs,
-        index: live,
-        nextStep: `${REPAIR_HINT}; "index reindex --rollback" makes ${old} live again. Nothing was removed`,
-        onPage() {},
-        onDelay: events.onDelay ?? (() => {}),
-        signal: events.signal,
-        async assertRetryable() {},
-      })
+      const after: WriteTargets = { orders: [live], versionRecords: [records] }
+      if (phase.kind === 'single' && !(await hasLeftovers(versions, after)))
+        return { live, removed: [] }
+      await verifyBeforeRemoval(phase, events)
       // As with the documents: a shard of the new index may be lost.
       for (const from of oldRecords) await complete({ from, to: records }, before, events)
       await removeCopyAliases(before) // Of a switch that was interrupted.
-      await targets.change(before, { orders: [live], versionRecords: [records] }, events)
-      return { live, removed: await remove(live, [old, ...oldRecords]) }
+      // Also after an interrupted attempt, whose request the writer may not have applied yet.
+      await targets.change(before, after, events)
+      const old = phase.kind === 'switched' ? [phase.old, ...oldRecords] : []
+      const removed = new Set([...old, ...(await unusedLeftovers(versions, after))])
+      return { live, removed: await remove(live, [...removed]) }
     },
 
     async rollBack(events = {}) {
@@ -105,6 +101,25 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
     throw new Error(
       `${live} is live, and ${old} is still a write target of the last reindex: "index reindex --finish" removes ${old}, "--rollback" makes it live again`,
     )
+  }
+
+  /** An old index may hold the only good copy of a document. @throws Error for a damaged one */
+  async function verifyBeforeRemoval(
+    phase: Exclude<ReindexPhase, { kind: 'building' }>,
+    { onDelay = () => {}, signal }: ReindexEvents,
+  ): Promise<void> {
+    const rollback =
+      phase.kind === 'switched' ? `; "index reindex --rollback" makes ${phase.old} live again` : ''
+    await verifyChecksums({
+      client,
+      deadlineMs,
+      index: phase.live,
+      nextStep: `${REPAIR_HINT}${rollback}. Nothing was removed`,
+      onPage() {},
+      onDelay,
+      signal,
+      async assertRetryable() {},
+    })
   }
 
   /** Copies the documents, and the version records if they have two indices. */

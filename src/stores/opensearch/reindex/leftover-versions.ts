@@ -1,0 +1,37 @@
+import type { WriteTargets } from './change-write-targets.ts'
+import type { IndexVersions } from './index-versions.ts'
+
+type Versions = Pick<IndexVersions, 'olderThan' | 'liveIndex'>
+
+/**
+ * Whether there are versions older than the only targets, which an interrupted `--finish` leaves.
+ * @throws Error when another index is read: a fence would move the read alias away from it
+ */
+export async function hasLeftovers(versions: Versions, targets: WriteTargets): Promise<boolean> {
+  if ((await olderVersions(versions, targets)).length === 0) return false
+  const [live] = targets.orders
+  const read = await versions.liveIndex()
+  if (read === live) return true
+  throw new Error(
+    `${read} is read, and the next writer makes ${live} live: nothing was removed; check "index status"`,
+  )
+}
+
+/**
+ * The leftovers once a writer has applied the only targets. Its fence removed the write aliases of
+ * all other indices, so a version with an alias has another use.
+ */
+export async function unusedLeftovers(
+  versions: Versions,
+  targets: WriteTargets,
+): Promise<readonly string[]> {
+  const older = await olderVersions(versions, targets)
+  return older.filter(({ hasAlias }) => !hasAlias).map(({ index }) => index)
+}
+
+async function olderVersions(
+  { olderThan }: Versions,
+  { orders: [live], versionRecords: [records = ''] }: WriteTargets,
+) {
+  return (await Promise.all([olderThan(live), olderThan(records)])).flat()
+}

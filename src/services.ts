@@ -69,7 +69,7 @@ export async function openKeyServices(config: Config): Promise<KeyServices> {
   return { ...openSqliteKeys(config), keyPepper }
 }
 
-/** Creates an empty index after the order index was lost. @throws Error when it exists */
+/** Creates an empty index in place of a lost one. @throws Error when none is lost */
 export async function initAfterLoss(config: Config): Promise<IndexRecovery> {
   const { opensearchUrls: urls, opensearchCaFile, dataDir } = config
   if (urls === undefined) return beginSqliteAfterLoss(dataDir)

@@ -9,10 +9,12 @@ import {
   type MappedDefinition,
   ordersDefinition,
   recordDefinitions,
+  versionRecordsDefinition,
   withShards,
 } from './index-definition.ts'
 import { concreteIndex, type IndexNames } from './index-names.ts'
-import { indexLostError, readPresence } from './index-presence.ts'
+import { type IndexPresence, indexLostError, readPresence } from './index-presence.ts'
+import { areVersionRecordsLost, versionRecordsLostError } from './lost-version-records.ts'
 import { managementDefinitions } from './management/index-definitions.ts'
 import { webhookDefinitions } from './webhooks/index-definitions.ts'
 
@@ -30,7 +32,7 @@ export interface EnsureIndices {
   /**
    * The indices of orders, version records and the lease. Creates the orders index only if none of
    * the three exists. @throws IndexLost when it is missing and another exists, or this process has
-   * used it
+   * used it; also when no version records exist beside something written
    */
   orders(): Promise<void>
   /**
@@ -39,6 +41,8 @@ export interface EnsureIndices {
   existingOrders(): Promise<void>
   /** Creates this version of the orders index, empty and live, and the other missing indices. */
   recreateOrders(version: string): Promise<void>
+  /** Creates this index of version records, empty, and the other missing indices. */
+  recreateVersionRecords(version: string): Promise<void>
 }
 
 const TEMPLATE_PRIORITY = 500
@@ -65,8 +69,16 @@ export function createEnsureIndices(
       if (!mayCreate) throw new Error('there is no index yet: run "index init", which creates it')
       await createOrdersIndex(concreteIndex(names.orders, 1))
     }
-    if (!isEnsured) await createRemaining()
+    if (!isEnsured) {
+      if (presence.kind === 'present') await assertVersionRecords(presence)
+      await createRemaining()
+    }
     isEnsured = true
+  }
+
+  async function assertVersionRecords(presence: IndexPresence): Promise<void> {
+    if (await areVersionRecordsLost({ client, names, deadlineMs }, presence))
+      throw versionRecordsLostError(names)
   }
 
   /** Created first, so that records without it always mean a loss. */
@@ -109,6 +121,11 @@ export function createEnsureIndices(
     recreateOrders: (version) =>
       mutex(async () => {
         await createOrdersIndex(version)
+        await createRemaining()
+      }),
+    recreateVersionRecords: (version) =>
+      mutex(async () => {
+        await createIndex(version, [names.versionRecords], versionRecordsDefinition(shards))
         await createRemaining()
       }),
   }

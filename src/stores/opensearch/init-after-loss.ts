@@ -1,33 +1,42 @@
 import { IndexLost, type IndexRecovery, NOTHING_LOST } from '../index-lost.ts'
 import { createEnsureIndices } from './ensure-indices.ts'
 import { concreteIndex, indexVersion } from './index-names.ts'
-import { type PresenceOptions, readPresence } from './index-presence.ts'
+import { type IndexPresence, type PresenceOptions, readPresence } from './index-presence.ts'
+import { areVersionRecordsLost, readLease } from './lost-version-records.ts'
 import { type LeaseRecord, leaseDocument } from './write/lease-document.ts'
 
+type RecoveryOptions = PresenceOptions & { shards?: number }
+
 /**
- * Recreates the lost orders index, empty. Version records and the lease stay, so write timestamps
- * and versions never decrease. The index keeps its name, which is the first target of the lease: an
- * active writer continues there after its next fence. Other targets are removed from the lease first,
- * since a fence fails on a missing index.
+ * Recreates the lost index of the orders, or of the version records, empty.
  * @throws Unavailable; Error when no index is lost, or a complete copy may exist
  */
-export async function initOpenSearchAfterLoss(
-  options: PresenceOptions & { shards?: number },
+export async function initOpenSearchAfterLoss(options: RecoveryOptions): Promise<IndexRecovery> {
+  const presence = await readPresence(options)
+  if (presence.kind === 'lost') return recreateOrders(options, presence)
+  if (presence.kind === 'never-created')
+    throw new Error(`${NOTHING_LOST}: there was no index yet: run "index init", which creates it`)
+  if (await areVersionRecordsLost(options, presence))
+    return recreateVersionRecords(options, presence)
+  throw new Error(`${NOTHING_LOST}: the alias ${options.names.orders} leads to an index`)
+}
+
+/**
+ * Recreates the lost orders index. Version records and the lease stay, so write timestamps and
+ * versions never decrease. The index keeps its name, which is the first target of the lease: an
+ * active writer continues there after its next fence. Other targets are removed from the lease first,
+ * since a fence fails on a missing index.
+ * @throws Unavailable; IndexLost when a complete copy may exist
+ */
+async function recreateOrders(
+  options: RecoveryOptions,
+  presence: IndexPresence,
 ): Promise<IndexRecovery> {
   const { client, names, deadlineMs, shards } = options
-  const presence = await readPresence(options)
-  if (presence.kind !== 'lost') {
-    const why =
-      presence.kind === 'present'
-        ? `the alias ${names.orders} leads to an index`
-        : 'there was no index yet: run "index init", which creates it'
-    throw new Error(`${NOTHING_LOST}: ${why}`)
-  }
   const { records, versions } = presence
-  const hasLease = records.some((name) => name === concreteIndex(names.writer, indexVersion(name)))
   const document = leaseDocument(client, names, deadlineMs)
   for (;;) {
-    const lease = hasLease ? await document.read() : null
+    const lease = await readLease(options, records)
     const [first = concreteIndex(names.orders, 1), ...others] = lease?.record.targets ?? []
     const surviving = lease === null ? versions[0] : versions.find((name) => name === first)
     if (surviving !== undefined) {
@@ -49,6 +58,27 @@ export async function initOpenSearchAfterLoss(
     if (survivors !== null && !(await document.replace(lease, survivors))) continue
     await createEnsureIndices(client, names, deadlineMs, shards).recreateOrders(first)
     return { created: first, unused: others.filter((name) => versions.includes(name)) }
+  }
+}
+
+/**
+ * Recreates the lost version records under the first name in the lease. Other names are removed from
+ * it first, since a fence fails on a missing index.
+ */
+async function recreateVersionRecords(
+  options: RecoveryOptions,
+  { records }: IndexPresence,
+): Promise<IndexRecovery> {
+  const { client, names, deadlineMs, shards } = options
+  const document = leaseDocument(client, names, deadlineMs)
+  for (;;) {
+    const lease = await readLease(options, records)
+    const named = lease?.record.version_records ?? []
+    const [first = concreteIndex(names.versionRecords, 1), ...others] = named
+    const alone = lease && others.length > 0 && { ...lease.record, version_records: [first] }
+    if (alone && !(await document.replace(lease, alone))) continue
+    await createEnsureIndices(client, names, deadlineMs, shards).recreateVersionRecords(first)
+    return { created: first, unused: [] }
   }
 }
 

@@ -45,6 +45,9 @@ async function start(
       const versions = { 'orders-v7': {}, 'orders-visits': {} }
       const found = name.startsWith('orders-') ? versions : { [`${name}-v7`]: {} }
       respond(200, found)(response, request)
+    } else if (name.endsWith('/_count')) {
+      const _shards = { total: 1, successful: 1, failed: 0 }
+      respond(200, { count: 0, _shards })(response, request)
     } else if (name.endsWith('/_mapping')) addFields(response, request)
     else if (name.startsWith('_')) respond(200, { acknowledged: true })(response, request)
     else {
@@ -53,7 +56,7 @@ async function start(
     }
   })
   const written = () => received.filter(({ method }) => method !== 'GET')
-  const isMade = ({ path }: ReceivedRequest) => !path.endsWith('/_mapping')
+  const isMade = ({ path }: ReceivedRequest) => !/_mapping$|_count$/.test(path)
   return {
     ensureIndices: createEnsureIndices(connect([url]).client, names, GENEROUS_MS),
     received,
@@ -97,6 +100,27 @@ describe('the indices of the orders', () => {
     const { ensureIndices, made } = await start(['orders', 'order-heads', 'order-events'])
     await ensureIndices.orders()
     expect(made()).toEqual(['_index_template/orders', 'writer-v1'])
+  })
+
+  it('ensureIndices accepts version records that another process creates and uses meanwhile', async () => {
+    const there = new Map([['orders-v1', 'orders']])
+    const { url } = await serve((response, request) => {
+      const [, asked] = /_alias\/([\w-]+)/.exec(request.path) ?? []
+      if (request.path.endsWith('/_count')) {
+        there.set('order-heads-v1', 'order-heads')
+        respond(200, { count: 1, _shards: { total: 1, successful: 1, failed: 0 } })(
+          response,
+          request,
+        )
+      } else if (request.path.includes('/_alias')) {
+        const found = [...there]
+          .filter(([, alias]) => asked === undefined || alias === asked)
+          .map(([index, alias]) => [index, { aliases: { [alias]: {} } }])
+        respond(200, Object.fromEntries(found))(response, request)
+      } else respond(200, { acknowledged: true })(response, request)
+    })
+    const ensureIndices = createEnsureIndices(connect([url]).client, names, GENEROUS_MS)
+    await expect(ensureIndices.orders()).resolves.toBeUndefined()
   })
 
   it.each([[['order-heads']], [['writer']], [['order-heads', 'writer', 'api-keys']]])(

@@ -1,0 +1,52 @@
+import { IndexLost } from '../index-lost.ts'
+import { hasAlias } from './client/aliases.ts'
+import { countDocuments } from './client/shards.ts'
+import { concreteIndex, type IndexNames, indexVersion } from './index-names.ts'
+import type { IndexPresence, PresenceOptions } from './index-presence.ts'
+import { type LeaseState, leaseDocument } from './write/lease-document.ts'
+
+/**
+ * Whether no index of version records is left although something was written. A first start that
+ * was interrupted has written nothing.
+ * @throws Unavailable
+ */
+export async function areVersionRecordsLost(
+  options: PresenceOptions,
+  { records }: IndexPresence,
+): Promise<boolean> {
+  const { client, names, deadlineMs } = options
+  if (records.some((index) => isVersionOf(names.versionRecords, index))) return false
+  if (await hasAlias(client, deadlineMs, names.versionRecords)) return false
+  if (!(await hasWritten(options, records))) return false
+  // Read again, because another process may have created them meanwhile, and then written.
+  return !(await hasAlias(client, deadlineMs, names.versionRecords))
+}
+
+/** The lease, unless its index is missing. @throws Unavailable */
+export async function readLease(
+  { client, names, deadlineMs }: PresenceOptions,
+  records: readonly string[],
+): Promise<LeaseState | null> {
+  const hasLease = records.some((index) => isVersionOf(names.writer, index))
+  return hasLease ? leaseDocument(client, names, deadlineMs).read() : null
+}
+
+/** Tombstones count too: without its version record, an erased order could be restored. */
+async function hasWritten(options: PresenceOptions, records: readonly string[]): Promise<boolean> {
+  if ((await readLease(options, records)) !== null) return true
+  const { client, names, deadlineMs } = options
+  return (await countDocuments(client, deadlineMs, names.orders, { query: { match_all: {} } })) > 0
+}
+
+/** The error for lost version records, with the ways to recover. */
+export function versionRecordsLostError({ versionRecords }: IndexNames): IndexLost {
+  return new IndexLost(
+    `there is no index ${versionRecords}, and the writer lease or the orders remember writes`,
+    'An empty one would accept versions older than the stored orders, also of erased orders. ',
+    'the index of the version records',
+  )
+}
+
+function isVersionOf(alias: string, index: string): boolean {
+  return index === concreteIndex(alias, indexVersion(index))
+}

@@ -1,4 +1,5 @@
 import type { FoundView } from '../../orders/order-store.ts'
+import type { StoredDelivery } from '../deliveries/delivery.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { type AttemptResult, type OrderViews, readViews, type SendDelivery } from './attempts.ts'
 import type { DispatcherEvents } from './dispatcher-events.ts'
@@ -97,13 +98,18 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
     }
     const { queue, breaker } = lane
     const isProbe = breaker.isOpen()
-    const delivery = isProbe ? (queue.takeFailing() ?? queue.take()) : queue.take()
+    const delivery = isProbe ? takeProbe(lane) : queue.take()
     if (delivery === null) return null
     if (isProbe) breaker.startProbe()
     const share = scheduler.start(lane, nowMs)
     const flight = { lane, endpoint, delivery, isProbe, share, startedAt: 0, isGone: false }
     flights.add(flight)
     return flight
+  }
+
+  function takeProbe({ queue, breaker }: Lane): StoredDelivery | null {
+    if (breaker.prefersNew()) return queue.take() ?? queue.takeFailing()
+    return queue.takeFailing() ?? queue.take()
   }
 
   async function sendBatch(batch: readonly Flight[]): Promise<void> {

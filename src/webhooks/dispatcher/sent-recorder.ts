@@ -84,7 +84,8 @@ export function createSentRecorder({
     const wasOpen = breaker.isOpen()
     lane.lastFailedAt = nowMs
     const subject = delivery.event.orderId ?? delivery.id
-    breaker.recordFailure({ subject, isProbe, retryAfterMs, nowMs: monotonic() })
+    const isRetry = delivery.firstFailedAt !== null
+    breaker.recordFailure({ subject, isProbe, isRetry, retryAfterMs, nowMs: monotonic() })
     concurrency.recordFailure(status)
     health.set(lane, afterFailure(lane.health, at, breaker.isOpen()))
     if (wasOpen || !breaker.isOpen()) return

@@ -3,11 +3,20 @@ import { MAX_RETRY_AFTER_MS } from '../../deliveries/retry-schedule.ts'
 /**
  * Opens after consecutive failures, and then lets single probes through. All instants are monotonic
  * milliseconds, because a clock that is set back would delay the next probe.
+ *
+ * Retries never open it: a few orders that the receiver always rejects would stop all others. An
+ * endpoint that is down fails new deliveries too. Until there are some, each retry follows its
+ * schedule, which bounds the attempts.
  */
 export interface CircuitBreaker {
   isOpen(): boolean
   /** When the next probe may start; infinite while closed, or during a probe. */
   probeAt(): number
+  /**
+   * Whether the next probe prefers a delivery that never failed: the first one does, and then every
+   * second one. Probes with rejected orders alone would never close it.
+   */
+  prefersNew(): boolean
   startProbe(): void
   /** A probe that was not sent. */
   cancelProbe(): void
@@ -20,6 +29,8 @@ export interface CircuitBreaker {
 export interface BreakerFailure {
   subject: string
   isProbe: boolean
+  /** The delivery had failed before. */
+  isRetry: boolean
   /** From the response; delays the next probe, up to one hour. */
   retryAfterMs: number | null
   nowMs: number
@@ -35,6 +46,7 @@ export function createCircuitBreaker(openedBefore: boolean, nowMs: number): Circ
   let isOpen = openedBefore
   let probeAt = openedBefore ? nowMs : Number.POSITIVE_INFINITY
   let isProbing = false
+  let prefersNew = true
   let delayMs = FIRST_PROBE_MS
 
   function scheduleProbe({ nowMs, retryAfterMs }: BreakerFailure): void {
@@ -44,8 +56,10 @@ export function createCircuitBreaker(openedBefore: boolean, nowMs: number): Circ
   return {
     isOpen: () => isOpen,
     probeAt: () => (isProbing ? Number.POSITIVE_INFINITY : probeAt),
+    prefersNew: () => prefersNew,
     startProbe() {
       isProbing = true
+      prefersNew = !prefersNew
     },
     cancelProbe() {
       isProbing = false
@@ -66,9 +80,11 @@ export function createCircuitBreaker(openedBefore: boolean, nowMs: number): Circ
         delayMs = Math.min(delayMs * 2, LONGEST_PROBE_MS)
         return
       }
+      if (failure.isRetry) return
       failing.add(failure.subject)
       if (failing.size < FAILURES_TO_OPEN) return
       isOpen = true
+      prefersNew = true
       scheduleProbe(failure)
       delayMs = FIRST_PROBE_MS * 2
     },

@@ -126,7 +126,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
 
   function settlePending(saved: StoredDelivery, nowMs: number): void {
     const { orderId } = saved.event
-    // Nothing else is sent while the breaker is open, so a longer wait delays no delivery.
+    // While the breaker is open only probes are sent, and later ones of the order are none.
     if (orderId !== null && (isSuspended || failing.isWithinWindow(saved, nowMs))) {
       block(saved, orderId, nowMs)
       return

@@ -100,7 +100,14 @@ export function canSend(lane: Lane, nowMs: number): boolean {
   const { queue, breaker, concurrency } = lane
   if (lane.isStopped || lane.inFlight >= concurrency.limit()) return false
   if (!breaker.isOpen()) return queue.hasReady()
-  return breaker.probeAt() <= nowMs && (queue.hasFailing() || queue.hasReady())
+  return breaker.probeAt() <= nowMs && hasProbe(lane)
+}
+
+/** A probe that prefers a new delivery waits for the read that may return one. */
+function hasProbe({ queue, breaker, isReading }: Lane): boolean {
+  if (queue.hasReady()) return true
+  const mayRead = queue.size() === 0 && (queue.hasMore() || isReading)
+  return queue.hasFailing() && !(breaker.prefersNew() && mayRead)
 }
 
 /** Whether the store should be read now. `nowMs`: monotonic. */
@@ -108,7 +115,8 @@ export function wantsRead(lane: Lane, nowMs: number): boolean {
   const { queue, breaker } = lane
   if (lane.isStopped || lane.isReading || !queue.hasMore()) return false
   if (!breaker.isOpen()) return queue.size() < readAhead(lane)
-  return breaker.probeAt() <= nowMs && !queue.hasFailing() && queue.size() === 0
+  if (breaker.probeAt() > nowMs || queue.size() > 0) return false
+  return breaker.prefersNew() || !queue.hasFailing()
 }
 
 /** Whether the next probe is due and may have a delivery. `nowMs`: monotonic. */

@@ -7,6 +7,8 @@ import {
 } from '../../../support/webhooks/dispatching.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
+const HOUR_MS = 3_600_000
+
 const orders = (count: number, prefix = 'ord') =>
   Array.from({ length: count }, (_, index) => `${prefix}_${index}`)
 
@@ -199,6 +201,65 @@ describe.each(useWebhookStores())('the limits of the dispatcher on %s', (_name, 
         dispatching.time.advance(600_000)
       }
       expect(dispatching.log).not.toContain('breaker open')
+    })
+  })
+
+  describe('five orders that the receiver always rejects', () => {
+    const rejected = orders(5, 'rejected')
+    let endpointId: string
+    beforeEach(async () => {
+      dispatching.receiver.reply = ({ body }) => ({
+        status: `${body.order_id}`.startsWith('rejected') ? 500 : 200,
+      })
+      endpointId = (await dispatching.subscribe()).id
+      dispatching.start()
+    })
+
+    const pending = async () =>
+      (await dispatching.deliveries(endpointId))
+        .filter(({ state }) => state !== 'delivered')
+        .map(({ event }) => event.orderId)
+    const attempts = (count: number) =>
+      eventually(async () => {
+        const found = await dispatching.deliveries(endpointId)
+        expect(found.reduce((sum, delivery) => sum + delivery.attempts.length, 0)).toBe(count)
+      })
+    const allOthersDelivered = () =>
+      eventually(async () => expect(await pending()).toEqual(rejected))
+
+    it('their retries in a quiet period stop no other order', async () => {
+      for (const [index, orderId] of rejected.entries()) {
+        await dispatching.announce(orderId)
+        await attempts(2 * index + 1)
+        await dispatching.announce(`before_${index}`)
+        await attempts(2 * index + 2)
+      }
+      for (let retry = 1; retry <= 3; retry++) {
+        dispatching.time.advance(HOUR_MS)
+        await attempts(10 + 5 * retry)
+      }
+      await dispatching.announce(...orders(20))
+      await attempts(45)
+      await allOthersDelivered()
+      expect(dispatching.log).not.toContain('breaker open')
+    })
+
+    it('when they are all that fails, a probe of another order closes the breaker for good', async () => {
+      await dispatching.announce(...rejected)
+      await eventually(() => expect(dispatching.log).toContain('breaker open'))
+      await attempts(5)
+      await dispatching.announce(...orders(20))
+      await eventually(async () => expect(await pending()).toHaveLength(25))
+      dispatching.time.advance(10_000)
+      await allOthersDelivered()
+      for (let retry = 1; retry <= 3; retry++) {
+        const count = dispatching.attempts.length
+        dispatching.time.advance(HOUR_MS)
+        await eventually(() =>
+          expect(dispatching.attempts.length).toBeGreaterThanOrEqual(count + rejected.length),
+        )
+      }
+      expect(dispatching.log.filter((line) => line === 'breaker open')).toHaveLength(1)
     })
   })
 })

@@ -13,7 +13,10 @@ beforeEach(() => {
 })
 
 const fail = (subject: string, nowMs = 0, isProbe = false, retryAfterMs: number | null = null) =>
-  breaker.recordFailure({ subject, nowMs, isProbe, retryAfterMs })
+  breaker.recordFailure({ subject, nowMs, isProbe, isRetry: false, retryAfterMs })
+
+const failAgain = (subject: string) =>
+  breaker.recordFailure({ subject, nowMs: 0, isProbe: false, isRetry: true, retryAfterMs: null })
 
 function open(nowMs = 0): void {
   for (const subject of ['1', '2', '3', '4', '5']) fail(subject, nowMs)
@@ -38,6 +41,35 @@ describe('the circuit breaker', () => {
       breaker.recordSuccess()
     }
     expect(breaker.isOpen()).toBe(false)
+  })
+
+  it('it never opens for retries, however many orders fail again', () => {
+    for (let count = 0; count < 1_000; count++) failAgain(`${count}`)
+    expect(breaker.isOpen()).toBe(false)
+  })
+
+  it('it opens after five new failures, also between retries', () => {
+    for (const subject of ['1', '2', '3', '4', '5']) {
+      expect(breaker.isOpen()).toBe(false)
+      failAgain(`before ${subject}`)
+      fail(subject)
+    }
+    expect(breaker.isOpen()).toBe(true)
+  })
+
+  it('its first probe prefers a new delivery, and then every second one', () => {
+    open()
+    const preferences = Array.from({ length: 4 }, () => {
+      const prefersNew = breaker.prefersNew()
+      breaker.startProbe()
+      fail('1', 0, true)
+      return prefersNew
+    })
+    expect(preferences).toEqual([true, false, true, false])
+    breaker.recordSuccess()
+    breaker.startProbe()
+    open()
+    expect(breaker.prefersNew()).toBe(true)
   })
 
   it('it probes after 10 s, and after twice as long each time, up to 15 minutes', () => {

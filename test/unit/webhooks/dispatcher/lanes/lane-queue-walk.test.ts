@@ -112,7 +112,9 @@ function walk(seed: number) {
   }
 
   function take(): void {
-    const taken = isSuspended ? (queue.takeFailing() ?? queue.take()) : queue.take()
+    const isFailingFirst = isSuspended && random.chance(0.5)
+    const failing = isFailingFirst ? queue.takeFailing() : null
+    const taken = failing ?? queue.take() ?? (isSuspended ? queue.takeFailing() : null)
     if (taken === null) return
     const name = `${taken.event.orderId} ${taken.event.sequence}`
     if (isEarly(taken)) early.push(name)

@@ -34,9 +34,11 @@ describe.each(looks)('the console on %s', (_name, viewport) => {
     page = opened.page
   }
 
+  /** Opens another part, and waits for its data. The page renders it after the click returns. */
   async function show(section: string) {
+    await page.evaluate("document.querySelector('main > section').dataset.isBefore = ''")
     await page.getByRole('navigation').getByRole('link', { name: section }).click()
-    await page.locator('a[aria-current]', { hasText: section }).waitFor()
+    await page.locator('main > section:not([data-is-before])').waitFor()
     await dataLoaded(page)
   }
 

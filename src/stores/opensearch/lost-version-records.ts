@@ -1,3 +1,4 @@
+import { retryUntilDeadline } from '../../lib/retry-until-deadline.ts'
 import { IndexLost } from '../index-lost.ts'
 import { hasAlias } from './client/aliases.ts'
 import { countDocuments } from './client/shards.ts'
@@ -35,7 +36,9 @@ export async function readLease(
 async function hasWritten(options: PresenceOptions, records: readonly string[]): Promise<boolean> {
   if ((await readLease(options, records)) !== null) return true
   const { client, names, deadlineMs } = options
-  return (await countDocuments(client, deadlineMs, names.orders, { query: { match_all: {} } })) > 0
+  const count = () => countDocuments(client, deadlineMs, names.orders, { query: { match_all: {} } })
+  // Another process may have created the index just now, and its shards may not have started.
+  return (await retryUntilDeadline({ deadlineMs, activity: 'counting the orders' }, count)) > 0
 }
 
 /** The error for lost version records, with the ways to recover. */

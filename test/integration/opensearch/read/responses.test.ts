@@ -4,9 +4,12 @@ import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
 import { serializeDocument } from '../../../../src/stores/opensearch/order-document.ts'
 import type { DecodePath } from '../../../../src/stores/opensearch/read/decode-orders.ts'
+import { createOpenSearchOrderStore } from '../../../../src/stores/opensearch/read/order-store.ts'
 import { hostileDocument } from '../../../support/orders/hostile-orders.ts'
 import {
   createScriptedNodes,
+  GENEROUS_MS,
+  names,
   SHORT_MS,
   thrownBy,
 } from '../../../support/stores/scripted/scripted-nodes.ts'
@@ -78,6 +81,27 @@ describe('one order', () => {
     const { url } = await serve(behaviour)
     expect(await thrownBy(connect([url]).get())).toBeInstanceOf(Unavailable)
   })
+})
+
+it('getMany requests the orders from the primary copies, which alone decide what is missing', async () => {
+  const { url, received } = await serve(
+    respondText(
+      200,
+      `{"docs":[{"_id":"acc_1:ord_1",${FOUND.slice(1)},{"_id":"acc_1:ord_2","found":false}]}`,
+    ),
+  )
+  const { client } = connect([url])
+  const store = createOpenSearchOrderStore({
+    client,
+    names,
+    deadlineMs: GENEROUS_MS,
+    onDecode() {},
+  })
+  const keys = ['ord_1', 'ord_2'].map((orderId) => ({ accountId: 'acc_1', orderId }))
+  const [order, missing] = await store.getMany(keys)
+  expect(order instanceof Uint8Array && text(order)).toBe(ORDER)
+  expect(missing).toBeNull()
+  expect(received.map(preferenceOf)).toEqual(['_primary'])
 })
 
 describe('findPage', () => {

@@ -25,6 +25,7 @@ beforeAll(async () => {
   stack = await openStack()
   await stack.up()
   demo = bearer(await stack.demoKey())
+  await expectEdge()
 }, BUILD_MS)
 afterAll(() => stack[Symbol.asyncDispose](), BUILD_MS)
 
@@ -44,6 +45,9 @@ const expectStatus = (path: string, headers: Record<string, string>, status: num
     async () => `${path} has no status ${status}: ${(await tryGet(`${API}${path}`, headers)).text}`,
     { timeoutMs: OUTAGE_MS, intervalMs: 200, shouldAbort: () => false },
   )
+/** The edge has no health check, so `up` does not wait for it. */
+const expectEdge = () =>
+  expect.poll(async () => (await tryGet(`${EDGE}/v1/orders?limit=1`, demo)).status, SOON).toBe(200)
 const kill = async (service: string) => stack.docker('kill', await stack.compose.container(service))
 const restart = (service: string) => stack.compose('start', service)
 
@@ -168,9 +172,7 @@ describe('docker compose down', () => {
     expect(await stack.list('network')).toEqual([])
     await stack.up()
     await expectStatus('/v1/orders/ord_second', own, 200)
-    // The edge has no health check, so `up` does not wait for it.
-    const atEdge = async () => (await tryGet(`${EDGE}/v1/orders?limit=1`, demo)).status
-    await expect.poll(atEdge, SOON).toBe(200)
+    await expectEdge()
   })
 
   it('removes the data with --volumes', async () => {

@@ -5,6 +5,8 @@ import { sourceOrder } from '../support/orders/source-order.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
 
 const BUILD_MS = 600_000
+/** Several of its checks, of which Docker makes one in ten seconds. */
+const HEALTHY = { timeout: 120_000 }
 const checkout = temporaryFolder()
 let image: ImageUnderTest
 let service: string
@@ -29,7 +31,7 @@ const inspect = (format: string, container = service) =>
 
 describe('the image', () => {
   it('becomes healthy by its own check of liveness', async () => {
-    await expect.poll(() => inspect('{{.State.Health.Status}}')).toBe('healthy')
+    await expect.poll(() => inspect('{{.State.Health.Status}}'), HEALTHY).toBe('healthy')
   })
 
   it.each(['/openapi.json', '/docs', '/docs/recipes/python/pedidos.py', '/llms.txt'])(
@@ -57,7 +59,7 @@ describe('the image', () => {
 
   it('ends by SIGTERM with exit code 0 within the grace period of the compose file', async () => {
     const container = await image.start(['serve', '--demo'])
-    await expect.poll(() => inspect('{{.State.Health.Status}}', container)).toBe('healthy')
+    await expect.poll(() => inspect('{{.State.Health.Status}}', container), HEALTHY).toBe('healthy')
     await image.docker('stop', '--time=20', container)
     expect(await inspect('{{.State.ExitCode}}', container)).toBe('0')
   })

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LOAD_BATCH, load } from '../../src/indexing/sources/load.ts'
+import { mapTransactions } from '../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../src/indexing/writer/writer.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { ndjson } from '../support/stores/services.ts'
@@ -57,6 +58,47 @@ describe.each(useStores())(
       await loadAcrossBatches([AWAITING, PAID, REFUNDED])
       const json = await store.orders.get('acc_1', 'ord_1')
       expect(JSON.parse(Buffer.from(json ?? 'null').toString()).updated_at).not.toBeNull()
+    })
+
+    it('a resumed load announces the batch that failed, not only a later one with the same order', async () => {
+      await subscribe({ services: store, refresh: store.refresh }, 'acc_1')
+      const rejected = Array.from({ length: LOAD_BATCH.entries - 1 }, () => ({}))
+      const unrelated = order(1, { id: 'ord_2', owner_account_id: 'acc_2' })
+      const source = [...rejected, AWAITING, PAID, ...rejected, unrelated]
+      const index = await store.openIndex({ clock: () => NOW })
+      const thirdBatch = Promise.withResolvers<void>()
+      const failing = mapTransactions(index, (transaction) => ({
+        ...transaction,
+        async commit(writes, mode) {
+          const isFirstBatch = writes.versionRecords.some(
+            ({ orderId, version }) => orderId === 'ord_1' && version === 1,
+          )
+          if (!isFirstBatch) return transaction.commit(writes, mode)
+          await thirdBatch.promise // So the second batch waits for this one.
+          throw new Error('disk full')
+        },
+      }))
+      const quiet = { mode: 'live' as const, onRejected() {}, onProgress() {} }
+      const { write } = createWriter(failing, () => NOW)
+      const stopped = load(ndjson(source), {
+        ...quiet,
+        writer: {
+          write(changes, mode) {
+            if (changes.some(({ orderId }) => orderId === 'ord_2')) thirdBatch.resolve()
+            return write(changes, mode)
+          },
+        },
+      })
+      await expect(stopped).rejects.toThrow('disk full')
+
+      const writer = createWriter(index, () => NOW)
+      await load(ndjson(source), { ...quiet, writer }).finally(() => index.close())
+      await store.refresh()
+      expect(await events()).toEqual([
+        'ord_1 1 order.created acc_1 new to AWAITING_PAYMENT',
+        'ord_1 2 order.awaiting_payment acc_1 new to AWAITING_PAYMENT',
+        'ord_1 3 order.paid acc_1 AWAITING_PAYMENT to PAID',
+      ])
     })
 
     it('an erasure between two versions is announced', async () => {

@@ -1,5 +1,6 @@
-import type { ValidationError } from '../projection/change.ts'
-import { isRejected } from '../writer/decide.ts'
+import { createKeyedLock } from '../../lib/keyed-lock.ts'
+import { isValidationError, type ValidationError } from '../projection/change.ts'
+import { isRejected, type WriteResult } from '../writer/decide.ts'
 import { prerender } from '../writer/order-document.ts'
 import type { WriteMode } from '../writer/order-index.ts'
 import type { Writer } from '../writer/writer.ts'
@@ -59,12 +60,7 @@ export async function load(
     customer_documents_dropped: 0,
   }
 
-  const write = (batch: readonly ParsedLine[]) =>
-    writeChanges(
-      writer,
-      batch.map(({ result }) => result),
-      mode,
-    )
+  const write = createBatchWriter(writer, mode)
   const batches = inBatches(prerendered(parseLines(input, fromLine)), LOAD_BATCH)
   for await (const { value: batch, result: results } of orderedConcurrentMap(
     batches,
@@ -85,6 +81,35 @@ export async function load(
     onProgress(summary, batch.at(-1)?.lineNumber ?? 0)
   }
   return summary
+}
+
+/**
+ * Writes a batch once every earlier one with the same orders is written; others overlap. After a
+ * failure no further batch starts: a newer version of an order in the failed batch would make its
+ * version count as older when the load is resumed, and its events would be lost.
+ */
+function createBatchWriter(
+  writer: Writer,
+  mode: WriteMode,
+): (batch: readonly ParsedLine[]) => Promise<WriteResult[]> {
+  const keyedLock = createKeyedLock()
+  let failure: { error: unknown } | null = null
+  return async (batch) => {
+    const entries = batch.map(({ result }) => result)
+    const session = keyedLock.openSession()
+    await session.acquire(
+      entries.flatMap((entry) => (isValidationError(entry) ? [] : [entry.orderId])),
+    )
+    try {
+      if (failure !== null) throw failure.error
+      return await writeChanges(writer, entries, mode)
+    } catch (error) {
+      failure ??= { error }
+      throw error
+    } finally {
+      session.release()
+    }
+  }
 }
 
 /** Renders orders while earlier batches are written. */

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ValidationError } from '../../../../src/indexing/projection/change.ts'
 import { load } from '../../../../src/indexing/sources/load.ts'
+import type { WriteResult } from '../../../../src/indexing/writer/decide.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { createMemoryOrderIndex } from '../../../support/stores/memory-order-index.ts'
@@ -176,6 +177,23 @@ describe('an interrupted load', () => {
     const rest = await load(input(), { ...quiet, writer, fromLine: 2_001, onProgress })
     expect(rest).toMatchObject({ read: 500, written: 500, older: 0 })
     expect(index.keys()).toHaveLength(2_500)
+  })
+
+  it('the load starts no batch after one failed, also while an earlier one is written', async () => {
+    const first = Promise.withResolvers<WriteResult[]>()
+    const write = vi.fn(() => Promise.reject(new Error('disk full')))
+    write.mockImplementationOnce(() => first.promise as never)
+    async function* slow() {
+      for (const text of lines.slice(0, 2_000)) yield Buffer.from(text)
+      await expect.poll(() => write.mock.calls.length).toBe(2)
+      for (const text of lines.slice(2_000)) yield Buffer.from(text)
+      setImmediate(() => first.resolve(lines.slice(0, 1_000).map(() => 'written')))
+    }
+    const onProgress = vi.fn()
+    const stopped = load(slow(), { ...quiet, writer: { write }, onProgress })
+    await expect(stopped).rejects.toThrow('disk full')
+    expect(write).toHaveBeenCalledTimes(2)
+    expect(onProgress.mock.lastCall?.[1]).toBe(1_000)
   })
 
   it('the load writes the whole batches before a failure of the input', async () => {

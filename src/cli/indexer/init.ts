@@ -47,9 +47,9 @@ function init(
 }
 
 async function beginAfterLoss({ env, stderr }: CommandContext): Promise<void> {
-  const { created, unused } = await initAfterLoss(parseConfig(env))
+  const { created, lost, unused } = await initAfterLoss(parseConfig(env))
   stderr.write(
-    `${created} is empty. Load every order of the platform with "index load --repair FILE", then run "index check FILE". Start "serve" and "index watch" only after that: clients would delete their copies of orders that an incomplete list lacks\n`,
+    `${created} is empty. Load ${lost.load}, with "index load --repair FILE", then run "index check FILE". ${lost.startAfterLoad}\n`,
   )
   for (const name of unused) stderr.write(`${name} is no longer used: delete it\n`)
 }

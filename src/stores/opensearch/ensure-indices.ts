@@ -13,7 +13,7 @@ import {
   withShards,
 } from './index-definition.ts'
 import { concreteIndex, type IndexNames } from './index-names.ts'
-import { type IndexPresence, indexLostError, readPresence } from './index-presence.ts'
+import { indexLostError, readPresence } from './index-presence.ts'
 import { areVersionRecordsLost, versionRecordsLostError } from './lost-version-records.ts'
 import { managementDefinitions } from './management/index-definitions.ts'
 import { webhookDefinitions } from './webhooks/index-definitions.ts'
@@ -36,6 +36,11 @@ export interface EnsureIndices {
    */
   orders(): Promise<void>
   /**
+   * Like {@link orders}, for a dispatcher. It does not read version records, so lost ones neither
+   * stop it nor are they created.
+   */
+  dispatcher(): Promise<void>
+  /**
    * Like {@link orders}, for an existing index. @throws IndexLost; Error when it was never created
    */
   existingOrders(): Promise<void>
@@ -57,28 +62,26 @@ export function createEnsureIndices(
   deadlineMs: number,
   shards = 1,
 ): EnsureIndices {
+  const options = { client, names, deadlineMs }
   const mutex = createMutex()
-  let isEnsured = false
+  let isUsed = false
+  let isComplete = false
 
-  async function ensureOrders(mayCreate: boolean): Promise<void> {
-    const presence = await readPresence({ client, names, deadlineMs })
+  async function ensureOrders({ mayCreate = true, needsVersionRecords = true }): Promise<void> {
+    const presence = await readPresence(options)
     if (presence.kind === 'lost') throw indexLostError(names, presence)
     if (presence.kind === 'never-created') {
-      if (isEnsured)
-        throw new IndexLost('all its indices are missing, and this process has used them')
+      if (isUsed) throw new IndexLost('all its indices are missing, and this process has used them')
       if (!mayCreate) throw new Error('there is no index yet: run "index init", which creates it')
       await createOrdersIndex(concreteIndex(names.orders, 1))
     }
-    if (!isEnsured) {
-      if (presence.kind === 'present') await assertVersionRecords(presence)
-      await createRemaining()
+    if (!isComplete) {
+      const lost = presence.kind === 'present' && (await areVersionRecordsLost(options, presence))
+      if (lost && needsVersionRecords) throw versionRecordsLostError(names)
+      await createRemaining({ exceptVersionRecords: lost })
+      isComplete = !lost
     }
-    isEnsured = true
-  }
-
-  async function assertVersionRecords(presence: IndexPresence): Promise<void> {
-    if (await areVersionRecordsLost({ client, names, deadlineMs }, presence))
-      throw versionRecordsLostError(names)
+    isUsed = true
   }
 
   /** Created first, so that records without it always mean a loss. */
@@ -87,9 +90,12 @@ export function createEnsureIndices(
     await createIndex(version, [names.orders, names.filterableOrders], withShards({}, shards))
   }
 
-  async function createRemaining(): Promise<void> {
+  async function createRemaining({ exceptVersionRecords = false } = {}): Promise<void> {
     await putTemplate()
-    for (const record of recordDefinitions(names, shards)) await createMissing(...record)
+    for (const [alias, definition] of recordDefinitions(names, shards)) {
+      if (exceptVersionRecords && alias === names.versionRecords) continue
+      await createMissing(alias, definition)
+    }
     await addFields(concreteIndex(names.orders, '*'), ordersDefinition, names.isVersion)
   }
 
@@ -116,8 +122,9 @@ export function createEnsureIndices(
       const definitions = managementDefinitions(names)
       await Promise.all(definitions.map((definition) => createOrExtend(...definition)))
     }),
-    orders: () => mutex(() => ensureOrders(true)),
-    existingOrders: () => mutex(() => ensureOrders(false)),
+    orders: () => mutex(() => ensureOrders({})),
+    dispatcher: () => mutex(() => ensureOrders({ needsVersionRecords: false })),
+    existingOrders: () => mutex(() => ensureOrders({ mayCreate: false })),
     recreateOrders: (version) =>
       mutex(async () => {
         await createOrdersIndex(version)

@@ -1,4 +1,10 @@
-import { IndexLost, type IndexRecovery, NOTHING_LOST } from '../index-lost.ts'
+import {
+  IndexLost,
+  type IndexRecovery,
+  NOTHING_LOST,
+  ORDERS_INDEX,
+  VERSION_RECORD_INDEX,
+} from '../index-lost.ts'
 import { createEnsureIndices } from './ensure-indices.ts'
 import { concreteIndex, indexVersion } from './index-names.ts'
 import { type IndexPresence, type PresenceOptions, readPresence } from './index-presence.ts'
@@ -57,7 +63,8 @@ async function recreateOrders(
     const survivors = lease && withSurvivors(lease.record, first, records)
     if (survivors !== null && !(await document.replace(lease, survivors))) continue
     await createEnsureIndices(client, names, deadlineMs, shards).recreateOrders(first)
-    return { created: first, unused: others.filter((name) => versions.includes(name)) }
+    const unused = others.filter((name) => versions.includes(name))
+    return { created: first, lost: ORDERS_INDEX, unused }
   }
 }
 
@@ -78,7 +85,7 @@ async function recreateVersionRecords(
     const alone = lease && others.length > 0 && { ...lease.record, version_records: [first] }
     if (alone && !(await document.replace(lease, alone))) continue
     await createEnsureIndices(client, names, deadlineMs, shards).recreateVersionRecords(first)
-    return { created: first, unused: [] }
+    return { created: first, lost: VERSION_RECORD_INDEX, unused: [] }
   }
 }
 

@@ -1,5 +1,5 @@
 import { retryUntilDeadline } from '../../lib/retry-until-deadline.ts'
-import { IndexLost } from '../index-lost.ts'
+import { IndexLost, VERSION_RECORD_INDEX } from '../index-lost.ts'
 import { hasAlias } from './client/aliases.ts'
 import { countDocuments } from './client/shards.ts'
 import { concreteIndex, type IndexNames, indexVersion } from './index-names.ts'
@@ -46,7 +46,7 @@ export function versionRecordsLostError({ versionRecords }: IndexNames): IndexLo
   return new IndexLost(
     `there is no index ${versionRecords}, and the writer lease or the orders remember writes`,
     'An empty one would accept versions older than the stored orders, also of erased orders. ',
-    'the index of the version records',
+    VERSION_RECORD_INDEX,
   )
 }
 

@@ -13,7 +13,7 @@ import { createOpenSearchEventFeed, readOldestOpenRecordAt } from './event-feed.
 export interface OpenSearchWebhookStoresOptions {
   client: OpenSearch
   names: IndexNames
-  ensureIndices: Pick<EnsureIndices, 'webhooks' | 'orders'>
+  ensureIndices: Pick<EnsureIndices, 'webhooks' | 'dispatcher'>
   /** For each request, in milliseconds; no request of the API waits for one. */
   deadlineMs: number
   /** How long a dispatcher that does not renew its lease keeps it, in milliseconds. */
@@ -70,7 +70,7 @@ export function createOpenSearchWebhookStores({
     }),
     onDamaged: damage.subscribe,
     async acquireLease(options) {
-      await ensureIndices.orders() // The lease and the event records are beside the orders.
+      await ensureIndices.dispatcher() // The lease and the event records are beside the orders.
       await ensureIndices.webhooks()
       return lease.acquire(options)
     },

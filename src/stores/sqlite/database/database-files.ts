@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { IndexLost, type IndexRecovery, NOTHING_LOST } from '../../index-lost.ts'
+import { IndexLost, type IndexRecovery, NOTHING_LOST, ORDERS_INDEX } from '../../index-lost.ts'
 import { BUSY_MS, DatabaseMissingError, openDatabase } from './database.ts'
 import { keysMigrations, ordersMigrations } from './schema.ts'
 
@@ -54,7 +54,7 @@ export function beginSqliteAfterLoss(dataDir: string): IndexRecovery {
   const isEmpty = !existsSync(file) || statSync(file).size === 0
   for (const suffix of isEmpty ? ['-wal', '-shm'] : []) rmSync(`${file}${suffix}`, { force: true })
   openOrdersDatabase(dataDir, { createIfMissing: true }).close()
-  return { created: file, unused: [] }
+  return { created: file, lost: ORDERS_INDEX, unused: [] }
 }
 
 function hasOrders(dataDir: string): boolean {

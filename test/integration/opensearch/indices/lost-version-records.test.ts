@@ -58,6 +58,42 @@ describe('lost version records', () => {
     expect(await versionRecordIndices()).toEqual([])
   })
 
+  it('a dispatcher starts without version records, and does not recreate them', async () => {
+    await write(order(2))
+    await lose('order-heads-v1', 'order-events-v1')
+    await restarted(async ({ webhooks }) => {
+      const options = { onDelay() {}, signal: AbortSignal.any([]) }
+      const lease = await webhooks.acquireLease(options)
+      expect(await webhooks.events.next(10)).toBeNull()
+      await lease.release()
+    })
+    expect(await versionRecordIndices()).toEqual([])
+    await expect(write(order(1))).rejects.toBeInstanceOf(IndexLost)
+  })
+
+  it('a process that became the dispatcher without version records writes nothing', async () => {
+    await write(order(2))
+    await lose('order-heads-v1')
+    await restarted(async ({ webhooks, openIndex }) => {
+      const options = { onDelay() {}, signal: AbortSignal.any([]) }
+      const lease = await webhooks.acquireLease(options)
+      await expect(openIndex()).rejects.toBeInstanceOf(IndexLost)
+      await lease.release()
+    })
+  })
+
+  it('the error and init --after-loss name the writers as the processes to stop', async () => {
+    await write(order(2))
+    await lose('order-heads-v1')
+    const { stderr } = await command('watch')
+    expect(stderr).toContain(
+      'stop every "index watch" and "index load", and "serve" where it writes pushed orders without a stream, then',
+    )
+    expect((await command('init', '--after-loss')).stderr).toContain(
+      'Start other writers only after',
+    )
+  })
+
   it('tombstones alone are evidence of lost version records', async () => {
     await write(order(1, 'ord_2'))
     await write(deletion(2))

@@ -85,7 +85,7 @@ describe('the database orders.db', () => {
     expect(open).toThrow(IndexLost)
     expect(open).toThrow(IndexLost)
     expect(existsSync(file('orders.db'))).toBe(isThere)
-    expect(beginSqliteAfterLoss(dataDir)).toEqual({ created: file('orders.db'), unused: [] })
+    expect(beginSqliteAfterLoss(dataDir)).toMatchObject({ created: file('orders.db'), unused: [] })
     expect(await open().orders.get('acc_1', 'ord_1')).toBeNull()
     await write(open(), 'ord_2')
     expect(await open().orders.get('acc_1', 'ord_2')).not.toBeNull()

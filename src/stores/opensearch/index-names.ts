@@ -32,6 +32,8 @@ export interface IndexNames {
   writeAliases: readonly string[]
   /** The alias for the copies of a reindex. */
   copyAlias(index: string): string
+  /** Whether a fence removes this alias from every index but the write targets. */
+  isFenced(alias: string): boolean
   /** The `X-Opaque-Id` of the writer's bulks in the task list. */
   opaqueId(epoch: number | '*'): string
 }
@@ -41,9 +43,11 @@ export function indexNames(prefix: string): IndexNames {
   const orders = `${prefix}orders`
   const versionRecords = `${prefix}order-heads`
   const eventRecords = `${prefix}order-events`
+  const filterableOrders = `${orders}-filterable`
+  const writeAliases = [orders, versionRecords, eventRecords].map((alias) => `${alias}-w-*`)
   return {
     orders,
-    filterableOrders: `${orders}-filterable`,
+    filterableOrders,
     versionRecords,
     eventRecords,
     writer: `${prefix}writer`,
@@ -58,8 +62,11 @@ export function indexNames(prefix: string): IndexNames {
     sandboxOrders: `${prefix}sandbox-orders`,
     isVersion: (index) => index.replace(VERSION, '') === orders && VERSION.test(index),
     writeAlias: (index, epoch) => index.replace(VERSION, `-w-${epoch}-v$1`),
-    writeAliases: [orders, versionRecords, eventRecords].map((alias) => `${alias}-w-*`),
+    writeAliases,
     copyAlias: (index) => index.replace(VERSION, '-copy-v$1'),
+    isFenced: (alias) =>
+      [orders, filterableOrders, versionRecords].includes(alias) ||
+      writeAliases.some((pattern) => alias.startsWith(pattern.slice(0, -1))),
     opaqueId: (epoch) => `${orders}-w-${epoch}`,
   }
 }

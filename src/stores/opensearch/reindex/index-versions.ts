@@ -17,6 +17,8 @@ export interface IndexVersionsOptions {
 export interface IndexVersion {
   index: string
   hasAlias: boolean
+  /** Whether it has an alias that the next fence removes. */
+  hasFencedAlias: boolean
 }
 
 /** The versions of the orders index and their aliases. */
@@ -78,7 +80,8 @@ export function createIndexVersions({
     return Object.entries(indices)
       .filter(([other]) => other === concreteIndex(alias, indexVersion(other)))
       .map(([other, { aliases = {} }]) => {
-        return { index: other, hasAlias: Object.keys(aliases).length > 0 }
+        const all = Object.keys(aliases)
+        return { index: other, hasAlias: all.length > 0, hasFencedAlias: all.some(names.isFenced) }
       })
   }
 

@@ -4,11 +4,13 @@ import type { IndexVersions } from './index-versions.ts'
 type Versions = Pick<IndexVersions, 'olderThan' | 'liveIndex'>
 
 /**
- * Whether there are versions older than the only targets, which an interrupted `--finish` leaves.
+ * Whether there are versions older than the only targets, which an interrupted `--finish` leaves. A
+ * version with other aliases than those of a fence stays, so it needs no scan of the live index.
  * @throws Error when another index is read: a fence would move the read alias away from it
  */
 export async function hasLeftovers(versions: Versions, targets: WriteTargets): Promise<boolean> {
-  if ((await olderVersions(versions, targets)).length === 0) return false
+  const older = await olderVersions(versions, targets)
+  if (!older.some(({ hasAlias, hasFencedAlias }) => hasFencedAlias || !hasAlias)) return false
   const [live] = targets.orders
   const read = await versions.liveIndex()
   if (read === live) return true

@@ -9,6 +9,7 @@ import {
 const everyName = (prefix: string) => {
   const {
     isVersion: _,
+    isFenced: __,
     writeAlias,
     writeAliases,
     copyAlias,
@@ -92,6 +93,19 @@ describe('the names of an index', () => {
     ['shop-orders-v1', false],
   ])('the name %s is a version of the orders index: %s', (index, is) => {
     expect(indexNames('').isVersion(index)).toBe(is)
+  })
+
+  it.each([
+    ['orders', true],
+    ['orders-filterable', true],
+    ['order-heads', true],
+    ['orders-w-9-v7', true],
+    ['order-heads-w-9-v7', true],
+    ['orders-copy-v7', false],
+    ['orders-kept', false],
+    ['shop-orders', false],
+  ])('a fence removes the alias %s from indices that are no write target: %s', (alias, is) => {
+    expect(indexNames('').isFenced(alias)).toBe(is)
   })
 
   it('the name of an index contains its version', () => {

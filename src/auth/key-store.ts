@@ -24,8 +24,8 @@ export interface KeyRecord {
   lastValidAt: number | null
 }
 
-/** The fields of a key that can change. */
-export type KeyTimestamps = Partial<Record<'expiresAt' | 'revokedAt' | 'lastValidAt', number>>
+/** The fields of a key that {@link KeyStore.update} changes. */
+export type KeyTimestamps = Partial<Record<'revokedAt' | 'lastValidAt', number>>
 
 /** A key together with the state of the account that owns it. */
 export interface KeyWithAccount {
@@ -51,11 +51,13 @@ export interface KeyStore {
   /** Whether any key of any account ever authenticated, revoked keys included. */
   wasAnyKeyUsed(): Promise<boolean>
   insert(key: KeyRecord): Promise<void>
-  /**
-   * Sets only the given timestamps, which keeps concurrent changes of the others. An expiry is only
-   * brought forward: of two concurrent rolls, the earlier end counts.
-   */
+  /** Sets only the given timestamps, which keeps concurrent changes of the others. */
   update(digest: string, timestamps: KeyTimestamps): Promise<void>
+  /**
+   * Brings the expiry forward to `endsAt`, and never back: of two concurrent rolls, the earlier end
+   * counts. Returns the stored expiry, epoch milliseconds.
+   */
+  expire(digest: string, endsAt: number): Promise<number>
   setAccountBlocked(accountId: string, blocked: boolean): Promise<void>
   /** An unknown account is not blocked. */
   isAccountBlocked(accountId: string): Promise<boolean>

@@ -43,19 +43,22 @@ describe.each(useStores())('the key store on %s', (_name, open) => {
     )
   })
 
-  it('keeps the earliest expiry, in whatever order the updates arrive', async () => {
-    await store.keys.insert(keyRecord())
-    await store.keys.update('d1', { expiresAt: 5_000 })
-    await store.keys.update('d1', { expiresAt: 9_000, lastValidAt: 3_000 })
+  it('keeps and returns the earliest expiry, in whatever order the calls arrive', async () => {
+    await store.keys.insert(keyRecord({ lastValidAt: 3_000 }))
+    expect(await store.keys.expire('d1', 5_000)).toBe(5_000)
+    expect(await store.keys.expire('d1', 9_000)).toBe(5_000)
     expect(await store.keys.byId('key_1')).toEqual(
       keyRecord({ expiresAt: 5_000, lastValidAt: 3_000 }),
     )
-    const ends = [4_000, 2_000, 6_000]
-    const updates = ends.map((expiresAt) => store.keys.update('d1', { expiresAt }))
-    await Promise.all([...updates, store.keys.update('d1', { revokedAt: 4_000 })])
+    const expiries = [4_000, 2_000, 6_000].map((endsAt) => store.keys.expire('d1', endsAt))
+    await Promise.all([...expiries, store.keys.update('d1', { revokedAt: 4_000 })])
     expect(await store.keys.byId('key_1')).toEqual(
       keyRecord({ expiresAt: 2_000, lastValidAt: 3_000, revokedAt: 4_000 }),
     )
+  })
+
+  it('rejects an expiry of a missing key', async () => {
+    await expect(store.keys.expire('d1', 5_000)).rejects.toThrow('missing')
   })
 
   it('returns whether the account is blocked, also when it was blocked before its first key', async () => {
@@ -73,7 +76,7 @@ describe.each(useStores())('the key store on %s', (_name, open) => {
     expect(await store.keys.wasAnyKeyUsed()).toBe(false)
     await store.keys.insert(keyRecord())
     await store.keys.insert(keyRecord({ keyId: 'key_2', digest: 'd2', accountId: 'acc_2' }))
-    await store.keys.update('d1', { expiresAt: 2_000 })
+    await store.keys.expire('d1', 2_000)
     expect(await store.keys.wasAnyKeyUsed()).toBe(false)
     await store.keys.update('d2', { lastValidAt: 3_000 })
     expect(await store.keys.wasAnyKeyUsed()).toBe(true)

@@ -110,8 +110,8 @@ export function createKeyManagement({
       const intent = { action: 'key.roll', accountId: old.accountId, target: old.keyId } as const
       return audit.record(actor, intent, async () => {
         const issued = await issueKey({ keys, keyPepper }, grant, nowMs)
-        await keys.update(old.digest, { expiresAt: endsAt })
-        return { ...issued, old: { ...old, expiresAt: endsAt } }
+        const expiresAt = await keys.expire(old.digest, endsAt)
+        return { ...issued, old: { ...old, expiresAt } }
       })
     },
 

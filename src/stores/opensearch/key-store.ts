@@ -73,28 +73,26 @@ export function createOpenSearchKeyStore({
     return completeHits(await read(deadlineMs, (options) => client.search(request, options)))
   }
 
-  async function writeTimestamps(
+  async function updateKey(
     address: DocumentAddress,
-    timestamps: KeyTimestamps,
+    doc: object,
     onConflict: DocumentState | { retry_on_conflict: number },
   ): Promise<void> {
-    const body = { doc: timestampsSource(timestamps) }
+    const body = { doc }
     const request = { ...address, ...onConflict, body, ...WRITE_OPTIONS }
     await write(writeDeadlineMs, (options) => client.update(request, options))
   }
 
   /** Keeps an earlier expiry, by compare-and-set. */
-  async function writeExpiry(
-    address: DocumentAddress,
-    { expiresAt, ...others }: KeyTimestamps & { expiresAt: number },
-  ): Promise<void> {
+  async function writeExpiry(address: DocumentAddress, endsAt: number): Promise<number> {
     for (;;) {
       const found = await readDocument(client, deadlineMs, { ...address, preference: '_primary' })
       if (found === null) throw new Unavailable(`the key to update is missing in ${address.index}`)
       const current = keyRecord(address.id, found.source).expiresAt ?? Infinity
-      const timestamps = { ...others, expiresAt: Math.min(current, expiresAt) }
+      const expiresAt = Math.min(current, endsAt)
       try {
-        return await writeTimestamps(address, timestamps, found.state)
+        await updateKey(address, { expires_at: expiresAt }, found.state)
+        return expiresAt
       } catch (error) {
         if (!isRejectedWith(error, CONFLICT)) throw error
       }
@@ -153,14 +151,16 @@ export function createOpenSearchKeyStore({
       await write(writeDeadlineMs, (options) => client.create(request, options))
     },
 
-    async update(digest, { expiresAt, ...others }) {
+    async update(digest, timestamps) {
       const address = { index: names.keys, id: digest }
+      const onConflict = { retry_on_conflict: RETRIES_ON_CONFLICT }
       await instrument('update_key', () =>
-        expiresAt === undefined
-          ? writeTimestamps(address, others, { retry_on_conflict: RETRIES_ON_CONFLICT })
-          : writeExpiry(address, { ...others, expiresAt }),
+        updateKey(address, timestampsSource(timestamps), onConflict),
       )
     },
+
+    expire: (digest, endsAt) =>
+      instrument('update_key', () => writeExpiry({ index: names.keys, id: digest }, endsAt)),
 
     async setAccountBlocked(accountId, blocked) {
       const request = { index: names.accounts, id: accountId, body: { blocked }, ...WRITE_OPTIONS }
@@ -192,8 +192,8 @@ function keySource(key: Omit<KeyRecord, 'digest'>): object {
 }
 
 /** Undefined fields are omitted from the JSON, so they stay unchanged. */
-function timestampsSource({ expiresAt, revokedAt, lastValidAt }: KeyTimestamps): object {
-  return { expires_at: expiresAt, revoked_at: revokedAt, last_valid_at: lastValidAt }
+function timestampsSource({ revokedAt, lastValidAt }: KeyTimestamps): object {
+  return { revoked_at: revokedAt, last_valid_at: lastValidAt }
 }
 
 type KeySource = Record<string, unknown>

@@ -19,10 +19,12 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const update = db.prepare(`
     UPDATE api_keys SET
-      expires_at = coalesce(min(expires_at, ?1), ?1, expires_at),
-      revoked_at = coalesce(?2, revoked_at),
-      last_valid_at = coalesce(?3, last_valid_at)
-    WHERE digest = ?4`)
+      revoked_at = coalesce(?1, revoked_at),
+      last_valid_at = coalesce(?2, last_valid_at)
+    WHERE digest = ?3`)
+  const expire = db.prepare(`
+    UPDATE api_keys SET expires_at = coalesce(min(expires_at, ?1), ?1) WHERE digest = ?2
+    RETURNING expires_at`)
   const setBlocked = db.prepare('INSERT OR REPLACE INTO accounts (id, blocked) VALUES (?, ?)')
   const selectBlocked = db.prepare('SELECT blocked FROM accounts WHERE id = ?')
 
@@ -60,8 +62,13 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
         key.isTest ? 1 : 0,
       )
     },
-    async update(digest, { expiresAt = null, revokedAt = null, lastValidAt = null }) {
-      update.run(expiresAt, revokedAt, lastValidAt, digest)
+    async update(digest, { revokedAt = null, lastValidAt = null }) {
+      update.run(revokedAt, lastValidAt, digest)
+    },
+    async expire(digest, endsAt) {
+      const row = expire.get(endsAt, digest)
+      if (row === undefined) throw new Error('the key to expire is missing')
+      return row['expires_at'] as number
     },
     async setAccountBlocked(accountId, blocked) {
       setBlocked.run(accountId, blocked ? 1 : 0)

@@ -80,7 +80,7 @@ describe.each(useStores())('a process that stops during a change on %s', (_name,
   function management(process?: ReturnType<typeof createStoppingProcess>): KeyManagement {
     const { audit: auditStore } = stores.managementStores
     const audit = process?.stopAt(auditStore, ['insert', 'setOutcome']) ?? auditStore
-    const writes = ['insert', 'update', 'setAccountBlocked'] as const
+    const writes = ['insert', 'update', 'expire', 'setAccountBlocked'] as const
     const keys = process?.stopAt(stores.keys, writes) ?? stores.keys
     const { sessions: own } = stores.managementStores
     const sessions = process?.stopAt(own, ['removeOf']) ?? own

@@ -8,6 +8,8 @@ export interface MemoryKeyStore {
 
 export function createMemoryKeyStore(): MemoryKeyStore {
   const stored = new Map<string, KeyRecord>()
+  const withDigest = (digest: string) =>
+    [...stored.values()].find((record) => record.digest === digest)
   const keys: KeyStore = {
     find: async () => null,
     list: async () => [...stored.values()],
@@ -18,11 +20,15 @@ export function createMemoryKeyStore(): MemoryKeyStore {
       stored.set(key.keyId, key)
     },
     update: async (digest: string, instants: KeyTimestamps) => {
-      const key = [...stored.values()].find((record) => record.digest === digest)
-      if (key === undefined) return
-      const ends = [key.expiresAt, instants.expiresAt].filter((end) => end != null)
-      const expiresAt = ends.length === 0 ? null : Math.min(...ends)
-      stored.set(key.keyId, { ...key, ...instants, expiresAt })
+      const key = withDigest(digest)
+      if (key !== undefined) stored.set(key.keyId, { ...key, ...instants })
+    },
+    expire: async (digest: string, endsAt: number) => {
+      const key = withDigest(digest)
+      if (key === undefined) throw new Error('the key to expire is missing')
+      const expiresAt = Math.min(key.expiresAt ?? endsAt, endsAt)
+      stored.set(key.keyId, { ...key, expiresAt })
+      return expiresAt
     },
     setAccountBlocked: async () => {},
     isAccountBlocked: async () => false,

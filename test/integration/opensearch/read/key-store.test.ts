@@ -356,14 +356,14 @@ describe('the record of a key', () => {
   })
 })
 
-describe('an update of the expiry', () => {
+describe('the expiry of a key', () => {
   const conflict = respondError(409, 'version_conflict_engine_exception')
 
   it('brings it forward on the condition of the state it read, and again after a conflict', async () => {
     const later = { ...source, expires_at: 9 }
     const earlier = { ...source, expires_at: 4 }
     const { keys, received } = await start(document(later), conflict, document(earlier), written)
-    await keys.update('d1', { expiresAt: 5 })
+    expect(await keys.expire('d1', 5)).toBe(4)
     const requests = received.filter(({ method }) => method === 'POST')
     expect(requests.map((request) => bodyOf(request).doc.expires_at)).toEqual([5, 4])
     for (const request of requests) {
@@ -378,9 +378,9 @@ describe('an update of the expiry', () => {
 
   it('fails when the key is missing, or when the write fails', async () => {
     const { keys } = await start(missing)
-    expect(await thrownBy(keys.update('d1', { expiresAt: 5 }))).toBeInstanceOf(Unavailable)
+    expect(await thrownBy(keys.expire('d1', 5))).toBeInstanceOf(Unavailable)
     const broken = await start(document(source), respondError(503, 'cluster_block_exception'))
-    expect(await thrownBy(broken.keys.update('d1', { expiresAt: 5 }))).toBeInstanceOf(Unavailable)
+    expect(await thrownBy(broken.keys.expire('d1', 5))).toBeInstanceOf(Unavailable)
   })
 })
 

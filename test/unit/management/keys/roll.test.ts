@@ -70,6 +70,18 @@ describe('a roll', () => {
     expect(stored.get(record.keyId)?.expiresAt).toBe(NOW + HOUR_MS)
   })
 
+  it('returns the stored end of the old key, also when a concurrent roll ends it earlier', async () => {
+    const { record } = await issue()
+    const { insert } = keys
+    keys.insert = async (key) => {
+      keys.insert = insert
+      await roll(record, 0, NOW)
+      await insert(key)
+    }
+    const { old } = await roll(record, DAY_MS, NOW)
+    expect([old.expiresAt, stored.get(record.keyId)?.expiresAt]).toEqual([NOW, NOW])
+  })
+
   it('gives the new key the lifetime of the old key', async () => {
     const { record } = await issue({ expiresAt: NOW + 90 * DAY_MS })
     const successor = await roll(record, DAY_MS, NOW + 80 * DAY_MS)

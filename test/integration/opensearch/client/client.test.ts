@@ -1,12 +1,12 @@
 import { inspect } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
 import {
   type Connected,
-  createScriptedNodes,
   SHORT_MS,
   thrownBy,
+  useScriptedNodes,
 } from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
@@ -21,13 +21,9 @@ import {
   unreachableUrl,
 } from '../../../support/stores/scripted/scripted-server.ts'
 
-let { serve, connect, close } = createScriptedNodes()
-beforeEach(() => {
-  ;({ serve, connect, close } = createScriptedNodes())
-})
-afterEach(async () => {
+const { serve, connect } = useScriptedNodes()
+afterEach(() => {
   vi.restoreAllMocks()
-  await close()
 })
 
 /** Every read operation of the order store, and one write. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import {
   ClientDisconnected,
   type RequestScope,
@@ -11,10 +11,10 @@ import {
   write,
 } from '../../../../src/stores/opensearch/client/client.ts'
 import {
-  createScriptedNodes,
   GENEROUS_MS,
   SHORT_MS,
   thrownBy,
+  useScriptedNodes,
 } from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   reset,
@@ -26,13 +26,9 @@ import {
   unreachableUrl,
 } from '../../../support/stores/scripted/scripted-server.ts'
 
-let { serve, connect, close } = createScriptedNodes()
-beforeEach(() => {
-  ;({ serve, connect, close } = createScriptedNodes())
-})
+const { serve, connect } = useScriptedNodes()
 afterEach(() => {
   vi.useRealTimers()
-  return close()
 })
 
 const order = { id: 'ord_1' }

@@ -1,22 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import {
   type DocumentWrite,
   sendWrites,
 } from '../../../../src/stores/opensearch/client/bulk/send-writes.ts'
 import {
-  createScriptedNodes,
   GENEROUS_MS,
   SHORT_MS,
   thrownBy,
+  useScriptedNodes,
 } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { type Behaviour, respond } from '../../../support/stores/scripted/scripted-server.ts'
 
-let { serve, connect, close } = createScriptedNodes()
-beforeEach(() => {
-  ;({ serve, connect, close } = createScriptedNodes())
-})
-afterEach(() => close())
+const { serve, connect } = useScriptedNodes()
 
 async function start(deadlineMs: number, ...behaviours: Behaviour[]) {
   const { url, received } = await serve(...behaviours)

@@ -12,9 +12,9 @@ import {
   respondByPath,
 } from '../../../support/stores/scripted/root-responses.ts'
 import {
-  createScriptedNodes,
   GENEROUS_MS,
   thrownBy,
+  useScriptedNodes,
 } from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
@@ -28,11 +28,7 @@ const NEEDED = 'this service needs OpenSearch 2.19 or later'
 const OTHER_ADDRESS = `${NEEDED}: set OPENSEARCH_URL to the address of such a cluster`
 const UPGRADE = `${NEEDED}: upgrade the cluster, or set OPENSEARCH_URL to a newer one`
 
-let { serve, connect, close } = createScriptedNodes()
-beforeEach(() => {
-  ;({ serve, connect, close } = createScriptedNodes())
-})
-afterEach(() => close())
+const { serve, connect } = useScriptedNodes()
 
 /** Checks a node with this behaviour. */
 async function check(behaviour: Behaviour): Promise<unknown> {

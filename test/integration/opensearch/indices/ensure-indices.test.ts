@@ -1,14 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { IndexLost } from '../../../../src/stores/index-lost.ts'
 import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
 import { createEnsureIndices } from '../../../../src/stores/opensearch/ensure-indices.ts'
 import { ordersDefinition } from '../../../../src/stores/opensearch/index-definition.ts'
 import {
-  createScriptedNodes,
   GENEROUS_MS,
   names,
   thrownBy,
+  useScriptedNodes,
 } from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
@@ -20,11 +20,7 @@ import {
 const ORDERS = ['orders', 'order-heads', 'order-events', 'writer']
 const ALL = [...ORDERS, 'api-keys', 'accounts']
 
-let { serve, connect, close } = createScriptedNodes()
-beforeEach(() => {
-  ;({ serve, connect, close } = createScriptedNodes())
-})
-afterEach(() => close())
+const { serve, connect } = useScriptedNodes()
 
 /** A cluster with these aliases over indices of version 7; it records created indices. */
 async function start(

@@ -1,20 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { createOpenSearchInspection } from '../../../../src/stores/opensearch/inspection/inspection.ts'
 import { collect } from '../../../support/orders/collect.ts'
 import {
-  createScriptedNodes,
   GENEROUS_MS,
   names,
   thrownBy,
+  useScriptedNodes,
 } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { type Behaviour, respond } from '../../../support/stores/scripted/scripted-server.ts'
 
-let { serve, connect, close } = createScriptedNodes()
-beforeEach(() => {
-  ;({ serve, connect, close } = createScriptedNodes())
-})
-afterEach(() => close())
+const { serve, connect } = useScriptedNodes()
 
 async function start(...behaviours: Behaviour[]) {
   const { url, received } = await serve(...behaviours)

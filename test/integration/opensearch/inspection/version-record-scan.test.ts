@@ -13,10 +13,10 @@ import { collect } from '../../../support/orders/collect.ts'
 import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
 import { writeBulk } from '../../../support/stores/bulk.ts'
 import {
-  createScriptedNodes,
   GENEROUS_MS,
   names,
   thrownBy,
+  useScriptedNodes,
 } from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
@@ -104,11 +104,7 @@ describe('a scan of the version records', () => {
 })
 
 describe('a scan of the version records fails', () => {
-  let { serve, connect, close } = createScriptedNodes()
-  beforeEach(() => {
-    ;({ serve, connect, close } = createScriptedNodes())
-  })
-  afterEach(() => close())
+  const { serve, connect } = useScriptedNodes()
 
   const refreshed = respond(200, { _shards: { total: 1, successful: 1, failed: 0 } })
   const oneIndex = respond(200, { 'order-heads-v1': { aliases: { 'order-heads': {} } } })

@@ -1,19 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { connectOpenSearch } from '../../../../src/stores/opensearch/client/client.ts'
 import type { IndexTarget } from '../../../../src/stores/opensearch/client/document-search.ts'
 import { createOpenSearchIdempotencyStore } from '../../../../src/stores/opensearch/management/idempotency-store.ts'
 import { createOpenSearchSandboxStore } from '../../../../src/stores/opensearch/management/sandbox-store.ts'
-import {
-  createScriptedNodes,
-  GENEROUS_MS,
-} from '../../../support/stores/scripted/scripted-nodes.ts'
+import { GENEROUS_MS, useScriptedNodes } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { respond } from '../../../support/stores/scripted/scripted-server.ts'
 
-let { serve, close } = createScriptedNodes()
-beforeEach(() => {
-  ;({ serve, close } = createScriptedNodes())
-})
-afterEach(() => close())
+const { serve } = useScriptedNodes()
 
 const reads: [name: string, read: (target: IndexTarget) => Promise<unknown>][] = [
   ['an order of a sandbox', (target) => createOpenSearchSandboxStore(target).find('acc_1', 'o_1')],

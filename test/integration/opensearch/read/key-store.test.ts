@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
 import {
@@ -8,11 +8,11 @@ import {
 } from '../../../../src/stores/opensearch/key-store.ts'
 import { keyRecord } from '../../../support/stores/key-record.ts'
 import {
-  createScriptedNodes,
   GENEROUS_MS,
   names,
   SHORT_MS,
   thrownBy,
+  useScriptedNodes,
 } from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
@@ -27,11 +27,7 @@ const BUSY_MS = 5 * SHORT_MS
 /** Page size when the store lists the keys of an account. */
 const PAGE = 1_000
 
-let { serve, connect, close } = createScriptedNodes()
-beforeEach(() => {
-  ;({ serve, connect, close } = createScriptedNodes())
-})
-afterEach(() => close())
+const { serve, connect } = useScriptedNodes()
 
 /** A store on a scripted cluster, and whether its indices were ensured. */
 async function start(...behaviours: Behaviour[]) {

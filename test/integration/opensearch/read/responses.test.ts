@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
 import { serializeDocument } from '../../../../src/stores/opensearch/order-document.ts'
@@ -7,11 +7,11 @@ import type { DecodePath } from '../../../../src/stores/opensearch/read/decode-o
 import { createOpenSearchOrderStore } from '../../../../src/stores/opensearch/read/order-store.ts'
 import { hostileDocument } from '../../../support/orders/hostile-orders.ts'
 import {
-  createScriptedNodes,
   GENEROUS_MS,
   names,
   SHORT_MS,
   thrownBy,
+  useScriptedNodes,
 } from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
@@ -24,11 +24,7 @@ import {
   stall,
 } from '../../../support/stores/scripted/scripted-server.ts'
 
-let { serve, connect, close } = createScriptedNodes()
-beforeEach(() => {
-  ;({ serve, connect, close } = createScriptedNodes())
-})
-afterEach(() => close())
+const { serve, connect } = useScriptedNodes()
 
 const ORDER = '{"id":"ord_1","tracking":{"__proto__":"x","constructor":{"prototype":"y"}}}'
 const SOURCE = `{"account_id":"acc_1","id":"ord_1","shape":1,"created_key":1000,"updated_key":2000,"order":${ORDER}}`

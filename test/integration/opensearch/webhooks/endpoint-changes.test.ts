@@ -2,10 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { readChanges } from '../../../../src/stores/opensearch/webhooks/endpoint-changes.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
-import {
-  createScriptedNodes,
-  GENEROUS_MS,
-} from '../../../support/stores/scripted/scripted-nodes.ts'
+import { GENEROUS_MS, useScriptedNodes } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { type Behaviour, respond } from '../../../support/stores/scripted/scripted-server.ts'
 import { endpoint } from '../../../support/webhooks/endpoint.ts'
 import { useOpenSearchWebhooks } from '../../../support/webhooks/use-opensearch-webhooks.ts'
@@ -72,18 +69,19 @@ describe('the changes since a checkpoint', () => {
       hits: { hits },
     })
 
+  const { serve, connect } = useScriptedNodes()
+
   async function start(...behaviours: Behaviour[]) {
-    const { serve, connect, close } = createScriptedNodes()
     const { url, received } = await serve(...behaviours)
     const target = { client: connect([url]).client, index: 'e', deadlineMs: GENEROUS_MS }
-    return { changes: (token: string | null) => readChanges(target, token), received, close }
+    return { changes: (token: string | null) => readChanges(target, token), received }
   }
 
   it.each([
     ['all for no token', null, -1],
     ['those after a token', 'U:4', 4],
   ])('are %s, also after the checkpoint, where the next read begins', async (_what, token, gt) => {
-    const { changes, received, close } = await start(
+    const { changes, received } = await start(
       stats(shard(9, false), shard(7)),
       refreshed,
       found({ _id: 'we_1', _seq_no: 9, _primary_term: 1, _source: {} }),
@@ -97,14 +95,12 @@ describe('the changes since a checkpoint', () => {
     const [, refresh, search] = received
     expect(refresh?.path).toBe('/e/_refresh')
     expect(JSON.parse(`${search?.body}`).query).toEqual({ range: { _seq_no: { gt } } })
-    await close()
   })
 
   it('cost one request where nothing changed', async () => {
-    const { changes, received, close } = await start(stats(shard(7)))
+    const { changes, received } = await start(stats(shard(7)))
     expect(await changes('U:7')).toEqual({ documents: [], token: 'U:7' })
     expect(received).toHaveLength(1)
-    await close()
   })
 
   it.each([
@@ -112,8 +108,7 @@ describe('the changes since a checkpoint', () => {
     ['no checkpoint', stats(shard(undefined))],
     ['no index', respond(200, {})],
   ])('are unavailable where the response has %s', async (_what, behaviour) => {
-    const { changes, close } = await start(behaviour)
+    const { changes } = await start(behaviour)
     await expect(changes(null)).rejects.toBeInstanceOf(Unavailable)
-    await close()
   })
 })

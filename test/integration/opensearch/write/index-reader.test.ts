@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { serializeDocument } from '../../../../src/stores/opensearch/order-document.ts'
@@ -9,18 +9,14 @@ import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { actionsOf } from '../../../support/stores/scripted/scripted-cluster.ts'
 import {
-  createScriptedNodes,
   GENEROUS_MS,
   names,
   thrownBy,
+  useScriptedNodes,
 } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { type Behaviour, respond } from '../../../support/stores/scripted/scripted-server.ts'
 
-let { serve, connect, close } = createScriptedNodes()
-beforeEach(() => {
-  ;({ serve, connect, close } = createScriptedNodes())
-})
-afterEach(() => close())
+const { serve, connect } = useScriptedNodes()
 
 async function start(behaviour: Behaviour) {
   const { url, received } = await serve(behaviour)

@@ -1,12 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
 import { leaseDocument } from '../../../../src/stores/opensearch/write/lease-document.ts'
 import {
-  createScriptedNodes,
   GENEROUS_MS,
   names,
   thrownBy,
+  useScriptedNodes,
 } from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
@@ -15,11 +15,7 @@ import {
   respondText,
 } from '../../../support/stores/scripted/scripted-server.ts'
 
-let { serve, connect, close } = createScriptedNodes()
-beforeEach(() => {
-  ;({ serve, connect, close } = createScriptedNodes())
-})
-afterEach(() => close())
+const { serve, connect } = useScriptedNodes()
 
 async function start(behaviour: Behaviour) {
   const { url, received } = await serve(behaviour)

@@ -18,10 +18,10 @@ import {
   NOON,
 } from '../../../support/stores/scripted/scripted-cluster.ts'
 import {
-  createScriptedNodes,
   GENEROUS_MS,
   names,
   thrownBy,
+  useScriptedNodes,
 } from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
@@ -32,17 +32,15 @@ import {
 
 const GIVE_UP_MS = 3_600_000
 
-let { serve, connect, close } = createScriptedNodes()
+const { serve, connect } = useScriptedNodes()
 const opened: OrderIndex[] = []
 let failsRefresh: boolean
 beforeEach(() => {
   failsRefresh = false
-  ;({ serve, connect, close } = createScriptedNodes())
 })
 afterEach(async () => {
   vi.restoreAllMocks()
   for (const index of opened.splice(0)) await index.close()
-  await close()
 })
 
 /** A writer on a cluster with scripted bulks; the requests of its start are dropped. */

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach } from 'vitest'
 import type { BulkItem } from '../../../../src/stores/opensearch/write/bulk-item.ts'
 import { createBulkSender } from '../../../../src/stores/opensearch/write/bulk-sender.ts'
 import {
@@ -6,7 +5,7 @@ import {
   createOptimisticConcurrency,
 } from '../../../../src/stores/opensearch/write/optimistic-concurrency.ts'
 import { acceptedItem, actionsOf } from './scripted-cluster.ts'
-import { createScriptedNodes, GENEROUS_MS, names, type ScriptedNodes } from './scripted-nodes.ts'
+import { GENEROUS_MS, names, type ScriptedNodes, useScriptedNodes } from './scripted-nodes.ts'
 import { type Behaviour, type ReceivedRequest, respond } from './scripted-server.ts'
 
 export const FIRST_STAMP = 1_000
@@ -16,11 +15,7 @@ export const FIRST_STAMP = 1_000
  * a bulk sender to one.
  */
 export function useBulkSenders() {
-  let nodes: ScriptedNodes
-  beforeEach(() => {
-    nodes = createScriptedNodes()
-  })
-  afterEach(() => nodes.close())
+  const nodes = useScriptedNodes()
   return (targets: string[], ...behaviours: Behaviour[]) =>
     startBulkSender(nodes, targets, behaviours)
 }

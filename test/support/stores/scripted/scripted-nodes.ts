@@ -1,3 +1,4 @@
+import { afterEach } from 'vitest'
 import { noFilters } from '../../../../src/orders/filters.ts'
 import type { Sort } from '../../../../src/orders/order-store.ts'
 import {
@@ -21,9 +22,15 @@ interface ConnectOptions extends Omit<OpenSearchNodes, 'urls'> {
   onDecode?: OnDecode
 }
 
-/** Scripted nodes and the requests that they received; `close` stops all of them. */
-export function createScriptedNodes() {
+/**
+ * Scripted nodes, the requests that they received, and clients of them. Registers the hook that
+ * closes all of them after each test.
+ */
+export function useScriptedNodes() {
   const closers: (() => Promise<unknown>)[] = []
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+  })
 
   return {
     /** Starts a node with one scripted behaviour per request. */
@@ -55,14 +62,10 @@ export function createScriptedNodes() {
           write(deadlineMs, (options) => client.index({ index: 'orders', id: '1', body }, options)),
       }
     },
-
-    async close() {
-      for (const close of closers.splice(0).reverse()) await close()
-    },
   }
 }
 
-export type ScriptedNodes = ReturnType<typeof createScriptedNodes>
+export type ScriptedNodes = ReturnType<typeof useScriptedNodes>
 export type Connected = ReturnType<ScriptedNodes['connect']>
 
 /** The error of a failed call. */

@@ -1,6 +1,14 @@
+import type { Order } from '../../../client/client.ts'
 import type { Kind } from '../../order-columns.ts'
-import type { Format } from './format.ts'
 import type { Table } from './table.ts'
+
+/** How orders are written as lines. */
+export interface LineFormat {
+  /** The text before the first order. */
+  head: string
+  /** The lines of an order, each with its line break. */
+  encode(order: Order): string
+}
 
 export interface Dialect {
   /** The text before the header. */
@@ -16,7 +24,7 @@ export function plainCell(value: unknown): string {
 }
 
 /** CSV by RFC 4180: lines end with CRLF, and cells with separators are quoted. */
-export function createCsv({ before, separator, cellOf }: Dialect, table: Table): Format {
+export function createCsv({ before, separator, cellOf }: Dialect, table: Table): LineFormat {
   const kinds = table.columns.map(({ kind }) => kind)
   const line = (cells: readonly string[]) =>
     `${cells.map((cell) => quoted(cell, separator)).join(separator)}\r\n`

@@ -1,5 +1,5 @@
 import type { Order } from '../../../client/client.ts'
-import { createCsv, plainCell } from './csv.ts'
+import { createCsv, type LineFormat, plainCell } from './csv.ts'
 import { brazilianCell } from './csv-br.ts'
 import { createTable, type TableOptions } from './table.ts'
 import { writeXlsx } from './xlsx.ts'
@@ -8,11 +8,7 @@ export const formatNames = ['ndjson', 'csv', 'csv-br', 'xlsx'] as const
 export type FormatName = (typeof formatNames)[number]
 
 /** How orders are written. */
-export interface Format {
-  /** The text before the first order. */
-  head: string
-  /** The lines of an order, each with its line break. */
-  encode(order: Order): string
+export interface Format extends LineFormat {
   /**
    * The bytes of the final file, for a format that no process could continue after a crash. Until
    * all orders are there, `encode` writes them as NDJSON.

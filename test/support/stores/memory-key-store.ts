@@ -1,12 +1,47 @@
+import { beforeEach } from 'vitest'
+import { type IssuedKey, issueKey } from '../../../src/auth/issue-key.ts'
 import type { KeyRecord, KeyStore, KeyTimestamps } from '../../../src/auth/key-store.ts'
 
 /** A key store in memory, and its records by key id. */
-export interface MemoryKeyStore {
+interface MemoryKeyStore {
   stored: Map<string, KeyRecord>
   keys: KeyStore
 }
 
-export function createMemoryKeyStore(): MemoryKeyStore {
+/** The key store of a test, and the keys that it issues. */
+export interface EachTestKeyStore extends Readonly<MemoryKeyStore> {
+  readonly keyPepper: Uint8Array
+  /** Issues a key `ERP` of `acc_1` at {@link ISSUED_AT}, without an expiry by default. */
+  issue(changes?: { expiresAt?: number }, key?: string): Promise<IssuedKey>
+}
+
+export const ISSUED_AT = Date.parse('2026-03-01T12:00:00Z')
+
+const grant = { accountId: 'acc_1', scopes: ['orders:read'] as const, name: 'ERP', expiresAt: null }
+
+/** Registers the hook that creates an empty key store for each test of the file. */
+export function useKeyStore(): EachTestKeyStore {
+  const keyPepper = Buffer.alloc(32, 3)
+  let store: MemoryKeyStore
+  beforeEach(() => {
+    store = createMemoryKeyStore()
+  })
+  return {
+    get stored() {
+      return store.stored
+    },
+    get keys() {
+      return store.keys
+    },
+    keyPepper,
+    issue(changes = {}, key) {
+      const given = key === undefined ? {} : { key }
+      return issueKey({ keys: store.keys, keyPepper }, { ...grant, ...changes }, ISSUED_AT, given)
+    },
+  }
+}
+
+function createMemoryKeyStore(): MemoryKeyStore {
   const stored = new Map<string, KeyRecord>()
   const withDigest = (digest: string) =>
     [...stored.values()].find((record) => record.digest === digest)

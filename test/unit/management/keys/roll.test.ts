@@ -1,35 +1,22 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { inactiveReason } from '../../../../src/auth/inactive-reason.ts'
-import { issueKey } from '../../../../src/auth/issue-key.ts'
-import type { KeyRecord, KeyStore } from '../../../../src/auth/key-store.ts'
+import type { KeyRecord } from '../../../../src/auth/key-store.ts'
 import { CLI_ACTOR } from '../../../../src/management/audit/audit-entry.ts'
 import { createKeyManagement } from '../../../../src/management/keys/key-management.ts'
-import {
-  createMemoryKeyStore,
-  type MemoryKeyStore,
-} from '../../../support/stores/memory-key-store.ts'
+import { ISSUED_AT as NOW, useKeyStore } from '../../../support/stores/memory-key-store.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-const NOW = Date.parse('2026-03-01T12:00:00Z')
-const keyPepper = Buffer.alloc(32, 3)
-const grant = { accountId: 'acc_1', scopes: ['orders:read'] as const, name: 'ERP', expiresAt: null }
-
-let stored: MemoryKeyStore['stored']
-let keys: KeyStore
-beforeEach(() => {
-  ;({ stored, keys } = createMemoryKeyStore())
-})
-
-const issue = (changes: { expiresAt?: number } = {}) =>
-  issueKey({ keys, keyPepper }, { ...grant, ...changes }, NOW)
+const test = useKeyStore()
+const { keyPepper, issue } = test
 
 function roll(old: KeyRecord, overlapMs: number, now: number) {
-  stored.set(old.keyId, old)
+  test.stored.set(old.keyId, old)
   const audit = {
     record: <T>(_actor: unknown, _intent: unknown, change: () => Promise<T>) => change(),
   }
   const sessions = { removeOf: async () => {} }
+  const { keys } = test
   const management = createKeyManagement({ keys, keyPepper, sessions, audit, clock: () => now })
   return management.roll(CLI_ACTOR, { id: old.keyId }, overlapMs)
 }
@@ -54,24 +41,25 @@ describe('a roll', () => {
   it('keeps the old key valid for the overlap', async () => {
     const { record } = await issue()
     await roll(record, DAY_MS, NOW + HOUR_MS)
-    expect(stored.get(record.keyId)?.expiresAt).toBe(NOW + HOUR_MS + DAY_MS)
+    expect(test.stored.get(record.keyId)?.expiresAt).toBe(NOW + HOUR_MS + DAY_MS)
   })
 
   it('expires the old key immediately without an overlap', async () => {
     const { record } = await issue()
     await roll(record, 0, NOW + HOUR_MS)
-    const ended = stored.get(record.keyId)
+    const ended = test.stored.get(record.keyId)
     expect(ended && inactiveReason(ended, NOW + HOUR_MS)).toBe('expired')
   })
 
   it('never extends the lifetime of the old key', async () => {
     const { record } = await issue({ expiresAt: NOW + HOUR_MS })
     await roll(record, DAY_MS, NOW)
-    expect(stored.get(record.keyId)?.expiresAt).toBe(NOW + HOUR_MS)
+    expect(test.stored.get(record.keyId)?.expiresAt).toBe(NOW + HOUR_MS)
   })
 
   it('returns the stored end of the old key, also when a concurrent roll ends it earlier', async () => {
     const { record } = await issue()
+    const { keys } = test
     const { insert } = keys
     keys.insert = async (key) => {
       keys.insert = insert
@@ -79,7 +67,7 @@ describe('a roll', () => {
       await insert(key)
     }
     const { old } = await roll(record, DAY_MS, NOW)
-    expect([old.expiresAt, stored.get(record.keyId)?.expiresAt]).toEqual([NOW, NOW])
+    expect([old.expiresAt, test.stored.get(record.keyId)?.expiresAt]).toEqual([NOW, NOW])
   })
 
   it('gives the new key the lifetime of the old key', async () => {
@@ -96,7 +84,7 @@ describe('a roll', () => {
   it('keeps the original lifetime over repeated rolls', async () => {
     const { record } = await issue()
     await roll(record, DAY_MS, NOW)
-    const rolled = stored.get(record.keyId) ?? record
+    const rolled = test.stored.get(record.keyId) ?? record
     expect(rolled.expiresAt).toBe(NOW + DAY_MS)
     expect((await roll(rolled, DAY_MS, NOW + HOUR_MS)).record.expiresAt).toBeNull()
   })
@@ -107,6 +95,6 @@ describe('a roll', () => {
   ])('rejects a key that is %s and issues none', async (reason, instants) => {
     const { record } = await issue()
     await expect(roll({ ...record, ...instants }, DAY_MS, NOW)).rejects.toThrow(reason)
-    expect(stored.size).toBe(1)
+    expect(test.stored.size).toBe(1)
   })
 })

@@ -38,15 +38,16 @@ export function announcedOrder(
   const last = events.at(-1)
   const sequence = last ? lastSequence(last) : (record?.announced?.sequence ?? 0)
   if (last !== undefined && last.version > (record?.version ?? 0)) {
-    const { after: state, digests, accountIds } = last
+    const { after: state, digests, accountIds, recordedAt } = last
     const lastPaymentId = state?.last_payment_id ?? null
     const tracked = { state, digests }
-    return { sequence, lastPaymentId, accountIds, tracked, isRecorded: false }
+    return { sequence, recordedAt, lastPaymentId, accountIds, tracked, isRecorded: false }
   }
   const { accountIds = [], announced } = record ?? {}
   // An earlier release recorded no payment. To assume another one would invent an event.
   const lastPaymentId = record === undefined ? null : paymentOfChange
-  return { lastPaymentId, ...announced, sequence, accountIds, isRecorded: true }
+  const instant = last ? { recordedAt: last.recordedAt } : {}
+  return { lastPaymentId, ...announced, ...instant, sequence, accountIds, isRecorded: true }
 }
 
 /** The accounts with an endpoint that have the order before or after a change. */
@@ -70,7 +71,7 @@ export function completeFromViews(
   stored: readonly StoredView[],
   subscribers: Subscribers,
 ): Announced | null {
-  const { sequence, lastPaymentId, tracked, accountIds, isRecorded } = announced
+  const { lastPaymentId, tracked, accountIds, isRecorded } = announced
   if (subscribers.size === 0) return null
   if (!isRecorded) return null // The event record is durable too; an unknown digest is a change.
   const subscribed = accountIds.filter((accountId) => subscribers.has(accountId))
@@ -88,8 +89,19 @@ export function completeFromViews(
     : anyView
       ? stateOf(storedOrder(anyView), lastPaymentId)
       : null
-  return { sequence, lastPaymentId, tracked: { state, digests: Object.fromEntries(digests) } }
+  return {
+    ...lastEventOf(announced),
+    lastPaymentId,
+    tracked: { state, digests: Object.fromEntries(digests) },
+  }
 }
+
+/** The sequence and the instant of the last event. */
+function lastEventOf({ sequence, recordedAt }: Announced): LastEvent {
+  return recordedAt === undefined ? { sequence } : { sequence, recordedAt }
+}
+
+type LastEvent = Pick<Announced, 'sequence' | 'recordedAt'>
 
 export interface Announcement {
   announced: Announced
@@ -115,7 +127,7 @@ export function announceChange(
   const { lastPaymentId } = change
   const accounts = subscribedAccounts(change, before, subscribers)
   if (accounts.length === 0) {
-    return { announced: { sequence: before.sequence, lastPaymentId }, eventRecord: null }
+    return { announced: { ...lastEventOf(before), lastPaymentId }, eventRecord: null }
   }
   const tracked = trackedState(change, subscribers)
   const events = isSilent
@@ -123,14 +135,14 @@ export function announceChange(
     : numberEvents(before.sequence, accounts, (accountId) =>
         typesFor(accountId, before, tracked, change),
       )
-  const sequence = before.sequence + events.length
   // A new payment that no event announces is part of the next change.
   const isAnnounced = isSilent || events.length > 0
   const state = isAnnounced ? tracked.state : (before.tracked ?? tracked).state
   const eventRecord: EventRecord = {
     orderId: change.orderId,
     version: change.version,
-    recordedAt: nowMs,
+    // Deliveries are sorted by it, and a clock that was set back would send a later event first.
+    recordedAt: Math.max(nowMs, before.recordedAt ?? nowMs),
     // Nothing is kept of an order that no account has.
     before: tracked.state === null ? null : (before.tracked?.state ?? null),
     after: tracked.state,
@@ -138,8 +150,11 @@ export function announceChange(
     digests: tracked.digests,
     events,
   }
+  const { recordedAt } = eventRecord
+  const lastEvent =
+    events.length > 0 ? { sequence: lastSequence(eventRecord), recordedAt } : lastEventOf(before)
   return {
-    announced: { sequence, lastPaymentId, tracked: { ...tracked, state } },
+    announced: { ...lastEvent, lastPaymentId, tracked: { ...tracked, state } },
     eventRecord: events.length > 0 ? eventRecord : null,
   }
 }

@@ -32,6 +32,11 @@ export interface OrderVersionRecord {
 export interface Announced {
   /** The sequence of the last event; 0 before the first. It never starts again. */
   sequence: number
+  /**
+   * When the last event was recorded, epoch milliseconds: the next one is not earlier. Absent before
+   * the first event, and in records of earlier releases.
+   */
+  recordedAt?: number
   /** The views do not show it. */
   lastPaymentId: string | null
   /** Absent while no account of the order has a webhook endpoint; the stored views tell it then. */

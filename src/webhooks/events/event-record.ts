@@ -20,7 +20,10 @@ export interface EventRecord {
   orderId: string
   /** The version of the order. */
   version: number
-  /** The writer's clock when it decided, epoch milliseconds; `timestamp` of the events. */
+  /**
+   * The writer's clock when it decided, but never before the last record of the order; epoch
+   * milliseconds. `timestamp` of the events.
+   */
   recordedAt: number
   /** The states before and after; `null` where the order is not visible, and once it is erased. */
   before: OrderState | null

@@ -4,11 +4,10 @@ import { sourcePayment } from '../../../support/orders/source-order.ts'
 import { putVersionRecord } from '../../../support/stores/bulk.ts'
 import { INVISIBLE, NOW, startWriter, type Version } from './order-writer.ts'
 
-let { index, live, history, crashAfter, repair, reproject }: ReturnType<typeof startWriter> =
-  startWriter()
+let { index, setClock, live, history, crashAfter, repair, reproject } = startWriter()
 
 beforeEach(() => {
-  ;({ index, live, history, crashAfter, repair, reproject } = startWriter())
+  ;({ index, setClock, live, history, crashAfter, repair, reproject } = startWriter())
   index.subscribed.add('acc_1')
 })
 
@@ -379,4 +378,44 @@ describe('a crash', () => {
       ])
     },
   )
+})
+
+describe('a writer whose clock is set back', () => {
+  const HOUR_MS = 3_600_000
+  const instants = () => index.events.map(({ recordedAt }) => recordedAt)
+
+  beforeEach(() => live(1, AWAITING))
+
+  it('dates an event no earlier than the last one of its order', async () => {
+    setClock(NOW - HOUR_MS)
+    await live(2, PAID)
+    await live(3, REFUNDED)
+    expect(instants()).toEqual([NOW, NOW, NOW])
+  })
+
+  it('dates the events with its clock again once that is later', async () => {
+    setClock(NOW - HOUR_MS)
+    await live(2, PAID)
+    setClock(NOW + 1)
+    await live(3, REFUNDED)
+    expect(instants()).toEqual([NOW, NOW, NOW + 1])
+  })
+
+  it('dates an event no earlier than one whose version record was lost in a crash', async () => {
+    setClock(NOW + HOUR_MS)
+    await crashAfter(2, 2, PAID)
+    setClock(NOW)
+    await live(3, REFUNDED)
+    expect(instants()).toEqual([NOW, NOW + HOUR_MS, NOW + HOUR_MS])
+  })
+
+  it('dates an event no earlier than the last one before versions without an event', async () => {
+    await history(2, PAID)
+    index.subscribed.clear()
+    await live(3, AWAITING)
+    index.subscribed.add('acc_1')
+    setClock(NOW - HOUR_MS)
+    await live(4, PAID)
+    expect(instants()).toEqual([NOW, NOW])
+  })
 })

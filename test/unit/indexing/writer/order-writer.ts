@@ -20,9 +20,11 @@ const source = (version: number, { deleted, ...given }: Version) => {
 /** A writer over an index in memory, and shorthands for the order `ord_1` of `acc_1`. */
 export function startWriter() {
   const index = createMemoryOrderIndex()
-  const writer = createWriter(index, () => NOW)
-  const repairing = createWriter(index, () => NOW, { equalVersions: 'repair' })
-  const reprojecting = createWriter(index, () => NOW, { equalVersions: 'reproject' })
+  let nowMs = NOW
+  const clock = () => nowMs
+  const writer = createWriter(index, clock)
+  const repairing = createWriter(index, clock, { equalVersions: 'repair' })
+  const reprojecting = createWriter(index, clock, { equalVersions: 'reproject' })
 
   async function put(
     version: number,
@@ -44,6 +46,10 @@ export function startWriter() {
   return {
     index,
     writer,
+    /** Sets the writer's clock. */
+    setClock(epochMs: number) {
+      nowMs = epochMs
+    },
     /** Writes one version of the order live. */
     live: (version: number, given: Version = {}) => put(version, given, 'live'),
     /** Writes one version of the order as history. */

@@ -1,28 +1,39 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { IdempotencyStore, IdempotentRequest } from './idempotency-store.ts'
+import type { IdempotencyStore, IdempotentRequest, RequestClaim } from './idempotency-store.ts'
 
 /**
- * `started`: the caller runs the request, then calls `complete` or `forget`. `in_progress`: another
+ * `started`: the caller runs the request, then ends its claim. `in_progress`: another
  * call runs it. `other_body`: the key belongs to a request with another body.
  */
 export type IdempotencyDecision =
-  | { kind: 'started' }
+  | { kind: 'started'; claim: HeldClaim }
   | { kind: 'in_progress' }
   | { kind: 'other_body' }
   | { kind: 'completed'; response: NonNullable<IdempotentRequest['response']> }
 
-/** Runs each request with an `Idempotency-Key` once. Calls throw Unavailable. */
-export interface Idempotency extends Pick<IdempotencyStore, 'complete' | 'forget'> {
+/** A claim that is renewed until one of these calls, which throw Unavailable. */
+export interface HeldClaim {
+  /** Stores the response for repetitions. */
+  complete(response: NonNullable<IdempotentRequest['response']>): Promise<void>
+  /** Removes a request that changed nothing, so that its key can be used again. */
+  forget(): Promise<void>
+}
+
+/** Runs each request with an `Idempotency-Key` once. */
+export interface Idempotency {
+  /** Throws Unavailable. */
   begin(request: Pick<IdempotentRequest, 'id' | 'bodyDigest'>): Promise<IdempotencyDecision>
 }
 
 /** The life of an `Idempotency-Key`. */
 export const IDEMPOTENCY_KEY_TTL_MS = 24 * 3_600_000
 /**
- * A process that crashed leaves its request in progress. Requests end within seconds, and clients
- * retry for minutes: later, the next call with the key runs the request again.
+ * A process that crashed leaves its request in progress. Clients retry for minutes: later, the next
+ * call with the key runs the request again.
  */
 export const ABANDONED_AFTER_MS = 2 * 60_000
+/** Enabling or replaying with many deliveries may take longer. Several renewals may fail. */
+export const RENEW_EVERY_MS = ABANDONED_AFTER_MS / 6
 
 /** Creates the decisions over a store. `clock`: epoch milliseconds. */
 export function createIdempotency(store: IdempotencyStore, clock: Clock): Idempotency {
@@ -35,15 +46,51 @@ export function createIdempotency(store: IdempotencyStore, clock: Clock): Idempo
         // Replaces exactly the abandoned one: of concurrent calls, one starts.
         found = await store.begin(request, found.createdAt + 1)
       }
-      if (found === null) return { kind: 'started' }
+      if (found === null) return { kind: 'started', claim: holdClaim(store, request, clock) }
       if (found.bodyDigest !== bodyDigest) return { kind: 'other_body' }
       const { response } = found
       return response === null ? { kind: 'in_progress' } : { kind: 'completed', response }
     },
-    complete: (id, response) => store.complete(id, response),
-    forget: (id) => store.forget(id),
   }
 }
 
 const isAbandoned = ({ response, createdAt }: IdempotentRequest, nowMs: number) =>
   response === null && createdAt < nowMs - ABANDONED_AFTER_MS
+
+/** Renews a claim until it ends. */
+function holdClaim(
+  store: IdempotencyStore,
+  { id, createdAt }: IdempotentRequest,
+  clock: Clock,
+): HeldClaim {
+  const instants = [createdAt]
+  let renewal: Promise<void> | null = null
+
+  async function renew(): Promise<void> {
+    const renewedAt = clock()
+    const claim = { id, createdAt: [...instants] }
+    // Earlier ones stay: a write that failed may be stored, and one that conflicted is not.
+    instants.push(renewedAt)
+    await store.renew(claim, renewedAt)
+  }
+
+  const timer = setInterval(() => {
+    // After a failure the next one, or the end of the request, finds the store again.
+    renewal ??= renew()
+      .catch(() => {})
+      .finally(() => {
+        renewal = null
+      })
+  }, RENEW_EVERY_MS).unref()
+
+  async function end(): Promise<RequestClaim> {
+    clearInterval(timer)
+    await renewal
+    return { id, createdAt: instants }
+  }
+
+  return {
+    complete: async (response) => store.complete(await end(), response),
+    forget: async () => store.forget(await end()),
+  }
+}

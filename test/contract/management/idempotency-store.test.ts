@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { IdempotentRequest } from '../../../src/management/idempotency/idempotency-store.ts'
+import type {
+  IdempotencyStore,
+  IdempotentRequest,
+  RequestClaim,
+} from '../../../src/management/idempotency/idempotency-store.ts'
 import {
   type ManagementStoresUnderTest,
   useManagementStores,
@@ -11,6 +15,11 @@ const request = (changes: Partial<IdempotentRequest> = {}): IdempotentRequest =>
   createdAt: 10_000,
   response: null,
   ...changes,
+})
+
+const claim = (createdAt: readonly number[] = [10_000], id = 'id_1'): RequestClaim => ({
+  id,
+  createdAt,
 })
 
 const SINCE = 5_000
@@ -31,7 +40,7 @@ describe.each(useManagementStores())('the idempotency store on %s', (_name, open
 
   it('returns the response once it exists', async () => {
     await stores.idempotency.begin(request(), SINCE)
-    await stores.idempotency.complete('id_1', RESPONSE)
+    await stores.idempotency.complete(claim(), RESPONSE)
     expect(await stores.idempotency.begin(request(), SINCE)).toEqual(
       request({ response: RESPONSE }),
     )
@@ -55,7 +64,7 @@ describe.each(useManagementStores())('the idempotency store on %s', (_name, open
   it('begins one of many concurrent requests after the old one expired', async () => {
     const other = await stores.openAgain()
     await stores.idempotency.begin(request({ createdAt: SINCE - 1 }), 0)
-    await stores.idempotency.complete('id_1', RESPONSE)
+    await stores.idempotency.complete(claim([SINCE - 1]), RESPONSE)
     const begun = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
         (n % 2 === 0 ? stores : other).idempotency.begin(request(), SINCE),
@@ -73,21 +82,57 @@ describe.each(useManagementStores())('the idempotency store on %s', (_name, open
 
   it('a forgotten request can begin again', async () => {
     await stores.idempotency.begin(request(), SINCE)
-    await stores.idempotency.forget('id_1')
+    await stores.idempotency.forget(claim())
     expect(await stores.idempotency.begin(request(), SINCE)).toBeNull()
   })
 
   it('keeps requests with other ids apart', async () => {
     for (const id of ['id_1', 'id_2'])
       expect(await stores.idempotency.begin(request({ id }), SINCE)).toBeNull()
-    await stores.idempotency.complete('id_1', RESPONSE)
+    await stores.idempotency.complete(claim(), RESPONSE)
     const second = request({ id: 'id_2' })
     expect(await stores.idempotency.begin(second, SINCE)).toEqual(second)
   })
 
-  it('ignores the response and the end of a missing request', async () => {
-    await stores.idempotency.complete('id_1', RESPONSE)
-    await stores.idempotency.forget('id_1')
+  it('a renewed request counts from its renewal, and belongs to the same claim', async () => {
+    await stores.idempotency.begin(request(), SINCE)
+    await stores.idempotency.renew(claim(), 20_000)
+    expect(await stores.idempotency.begin(request(), 20_000)).toEqual(
+      request({ createdAt: 20_000 }),
+    )
+    await stores.idempotency.complete(claim([10_000, 20_000]), RESPONSE)
+    expect(await stores.idempotency.begin(request(), 20_000)).toMatchObject({ response: RESPONSE })
+  })
+
+  it.each<[string, (store: IdempotencyStore) => Promise<void>]>([
+    ['a renewal', (store) => store.renew(claim(), 40_000)],
+    ['the response', (store) => store.complete(claim(), RESPONSE)],
+    ['the end', (store) => store.forget(claim())],
+  ])('%s of a claim that ended leaves the request of the next claim', async (_what, late) => {
+    await stores.idempotency.begin(request(), SINCE)
+    const next = request({ createdAt: 30_000 })
+    expect(await stores.idempotency.begin(next, 10_001)).toBeNull()
+    await late(stores.idempotency)
+    expect(await stores.idempotency.begin(request(), SINCE)).toEqual(next)
+  })
+
+  it.each<[string, (store: IdempotencyStore) => Promise<void>]>([
+    ['a renewal', (store) => store.renew(claim(), 40_000)],
+    ['another response', (store) => store.complete(claim(), { status: 500, body: '{}' })],
+    ['the end', (store) => store.forget(claim())],
+  ])('%s leaves a request that has its response', async (_what, late) => {
+    await stores.idempotency.begin(request(), SINCE)
+    await stores.idempotency.complete(claim(), RESPONSE)
+    await late(stores.idempotency)
+    expect(await stores.idempotency.begin(request(), SINCE)).toEqual(
+      request({ response: RESPONSE }),
+    )
+  })
+
+  it('ignores the renewal, the response and the end of a missing request', async () => {
+    await stores.idempotency.renew(claim(), 20_000)
+    await stores.idempotency.complete(claim(), RESPONSE)
+    await stores.idempotency.forget(claim())
     expect(await stores.idempotency.begin(request(), SINCE)).toBeNull()
   })
 

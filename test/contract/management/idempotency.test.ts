@@ -1,9 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import {
   ABANDONED_AFTER_MS,
   createIdempotency,
+  type HeldClaim,
   type Idempotency,
+  RENEW_EVERY_MS,
 } from '../../../src/management/idempotency/idempotency.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { useServices } from '../../support/stores/use-services.ts'
@@ -29,6 +31,13 @@ beforeEach(async () => {
 })
 afterEach(() => other.close())
 
+/** Begins the request, which must start. */
+async function start(idempotency: Idempotency): Promise<HeldClaim> {
+  const decision = await idempotency.begin(request)
+  if (decision.kind !== 'started') throw new Error(`the request is ${decision.kind}`)
+  return decision.claim
+}
+
 /** Begins the request several times at once, from two processes. Returns the number of each kind. */
 async function beginTogether(): Promise<Record<string, number>> {
   const [one, two] = processes
@@ -47,16 +56,14 @@ describe('of concurrent requests of two processes with one Idempotency-Key', () 
 
   it('none starts once the first is complete: all get its response', async () => {
     const [one, two] = processes
-    await one.begin(request)
-    await two.complete(request.id, response)
+    await (await start(one)).complete(response)
     expect(await beginTogether()).toEqual({ completed: CALLS })
     expect(await two.begin(request)).toEqual({ kind: 'completed', response })
   })
 
   it('one starts after the first was forgotten', async () => {
-    const [one, two] = processes
-    await one.begin(request)
-    await two.forget(request.id)
+    const [one] = processes
+    await (await start(one)).forget()
     expect(await beginTogether()).toEqual(ONE_STARTED)
   })
 
@@ -69,10 +76,59 @@ describe('of concurrent requests of two processes with one Idempotency-Key', () 
     expect(await beginTogether()).toEqual(ONE_STARTED)
   })
 
+  describe('a request that runs longer than two minutes', () => {
+    beforeEach(() => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    })
+    afterEach(() => {
+      vi.useRealTimers()
+    })
+
+    /** Lets time pass until the claim is renewed. */
+    async function renewed(): Promise<void> {
+      now += RENEW_EVERY_MS
+      vi.advanceTimersByTime(RENEW_EVERY_MS)
+      const { idempotency } = other.managementStores
+      const repeated = { ...request, createdAt: now, response: null }
+      await expect.poll(async () => (await idempotency.begin(repeated, 0))?.createdAt).toBe(now)
+    }
+
+    it('stays in progress, and the others get its response', async () => {
+      const [one] = processes
+      const claim = await start(one)
+      for (let passed = 0; passed <= ABANDONED_AFTER_MS; passed += RENEW_EVERY_MS) await renewed()
+      expect(await beginTogether()).toEqual({ in_progress: CALLS })
+      await claim.complete(response)
+      expect(await beginTogether()).toEqual({ completed: CALLS })
+    })
+
+    it('is renewed no longer once it was forgotten', async () => {
+      const [one] = processes
+      const claim = await start(one)
+      await renewed()
+      await claim.forget()
+      expect(vi.getTimerCount()).toBe(0)
+      expect(await beginTogether()).toEqual(ONE_STARTED)
+    })
+
+    it.each(['complete', 'forget'] as const)(
+      'cannot %s what another process runs since its claim was abandoned',
+      async (end) => {
+        const [one, two] = processes
+        const claim = await start(one)
+        now += ABANDONED_AFTER_MS + 1 // Suspended, so without a renewal.
+        const next = await start(two)
+        await claim[end]({ status: 201, body: '{}' })
+        expect(await two.begin(request)).toEqual({ kind: 'in_progress' })
+        await next.complete(response)
+        expect(await two.begin(request)).toEqual({ kind: 'completed', response })
+      },
+    )
+  })
+
   it('one starts 24 hours after the first', async () => {
     const [one] = processes
-    await one.begin(request)
-    await one.complete(request.id, response)
+    await (await start(one)).complete(response)
     now += 24 * HOUR_MS
     expect(await one.begin(request)).toMatchObject({ kind: 'completed' })
     now += 1
@@ -82,9 +138,9 @@ describe('of concurrent requests of two processes with one Idempotency-Key', () 
 
 it('an Idempotency-Key of another body is refused, in progress and complete', async () => {
   const [one, two] = processes
-  await one.begin(request)
+  const claim = await start(one)
   const otherBody = { ...request, bodyDigest: 'other' }
   expect(await two.begin(otherBody)).toEqual({ kind: 'other_body' })
-  await one.complete(request.id, response)
+  await claim.complete(response)
   expect(await two.begin(otherBody)).toEqual({ kind: 'other_body' })
 })

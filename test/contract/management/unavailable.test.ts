@@ -37,6 +37,7 @@ const entry: AuditEntry = {
   action: 'key.create',
   outcome: 'unknown',
 }
+const claim = { id: 'i', createdAt: [1] }
 const days = { accountId: 'acc_1', fromDay: '2026-11-01', toDay: '2026-11-30' }
 
 const calls: [name: string, call: (stores: ManagementStores) => Promise<unknown>][] = [
@@ -54,11 +55,12 @@ const calls: [name: string, call: (stores: ManagementStores) => Promise<unknown>
   ['sessions.remove', ({ sessions }) => sessions.remove('d')],
   ['sessions.purge', ({ sessions }) => sessions.purge(1)],
   ['idempotency.begin', ({ idempotency }) => idempotency.begin(request, 0)],
+  ['idempotency.renew', ({ idempotency }) => idempotency.renew(claim, 2)],
   [
     'idempotency.complete',
-    ({ idempotency }) => idempotency.complete('i', { status: 200, body: '' }),
+    ({ idempotency }) => idempotency.complete(claim, { status: 200, body: '' }),
   ],
-  ['idempotency.forget', ({ idempotency }) => idempotency.forget('i')],
+  ['idempotency.forget', ({ idempotency }) => idempotency.forget(claim)],
   ['idempotency.purge', ({ idempotency }) => idempotency.purge(1)],
 ]
 

@@ -3,15 +3,15 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { InvalidParamError } from '../../../lib/invalid-param-error.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import type { Idempotency } from '../../../management/idempotency/idempotency.ts'
+import type { HeldClaim, Idempotency } from '../../../management/idempotency/idempotency.ts'
 import { ApiError } from '../../api-error.ts'
 import { JSON_TYPE } from '../../headers.ts'
 import { principalOf } from '../principal.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Identifies the request while it runs under an `Idempotency-Key`. */
-    idempotentId: string | null
+    /** Held while the request runs under an `Idempotency-Key`. */
+    idempotencyClaim: HeldClaim | null
   }
 }
 
@@ -34,7 +34,7 @@ const LINK_ROUTE = '/v1/accounts/:account/sessions'
  */
 export default fp<IdempotencyOptions>(
   async (app, { idempotency }) => {
-    app.decorateRequest('idempotentId', null)
+    app.decorateRequest('idempotencyClaim', null)
 
     app.addHook('preHandler', async (request, reply) => {
       const key = request.headers[HEADER]
@@ -49,7 +49,7 @@ export default fp<IdempotencyOptions>(
       if (decision.kind === 'in_progress') throw new ApiError('conflict', { message: IN_PROGRESS })
       if (decision.kind === 'other_body') throw new ApiError('conflict', { message: OTHER_BODY })
       if (decision.kind === 'started') {
-        request.idempotentId = id
+        request.idempotencyClaim = decision.claim
         return
       }
       const { status, body } = decision.response
@@ -58,10 +58,10 @@ export default fp<IdempotencyOptions>(
 
     // Before the response is sent, so that a repetition after it is always replayed.
     app.addHook('onSend', async (request, { statusCode: status }, payload) => {
-      const { idempotentId: id } = request
-      if (id === null) return
+      const { idempotencyClaim: claim } = request
+      if (claim === null) return
       const body = withoutSecrets(String(payload), request.routeOptions.url)
-      const end = status < 400 ? idempotency.complete(id, { status, body }) : idempotency.forget(id)
+      const end = status < 400 ? claim.complete({ status, body }) : claim.forget()
       // The response still reports what happened. A repetition is a conflict for some minutes.
       await end.catch((error: unknown) => {
         if (!(error instanceof Unavailable)) throw error

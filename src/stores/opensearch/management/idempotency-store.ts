@@ -2,6 +2,7 @@ import { Unavailable } from '../../../lib/unavailable.ts'
 import type {
   IdempotencyStore,
   IdempotentRequest,
+  RequestClaim,
 } from '../../../management/idempotency/idempotency-store.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
 import { removeMatching } from '../client/bulk/write-matching.ts'
@@ -26,6 +27,21 @@ export function createOpenSearchIdempotencyStore(target: IndexTarget): Idempoten
     }
   }
 
+  /** The request in progress of a claim; `null` once the claim has ended. */
+  async function readClaimed({ id, createdAt }: RequestClaim) {
+    const found = await read(id)
+    if (found === null || found.request.response !== null) return null
+    return createdAt.includes(found.request.createdAt) ? found : null
+  }
+
+  /** After a conflict the claim has ended: another call began the request. */
+  async function change(claim: RequestClaim, changes: Partial<IdempotentRequest>): Promise<void> {
+    const found = await readClaimed(claim)
+    if (found === null) return
+    const action = { index: { _id: claim.id, ...found.state } }
+    await sendWrites(target, [{ action, source: sourceOf({ ...found.request, ...changes }) }])
+  }
+
   return {
     async begin(request, sinceMs) {
       const found = await read(request.id)
@@ -38,14 +54,12 @@ export function createOpenSearchIdempotencyStore(target: IndexTarget): Idempoten
       if (other !== null) return other.request
       throw new Unavailable('a request with the same Idempotency-Key ended meanwhile: try again')
     },
-    async complete(id, response) {
-      const found = await read(id)
+    renew: (claim, createdAt) => change(claim, { createdAt }),
+    complete: (claim, response) => change(claim, { response }),
+    async forget(claim) {
+      const found = await readClaimed(claim)
       if (found === null) return
-      const source = sourceOf({ ...found.request, response })
-      await sendWrites(target, [{ action: { index: { _id: id } }, source }])
-    },
-    async forget(id) {
-      await sendWrites(target, [{ action: { delete: { _id: id } } }])
+      await sendWrites(target, [{ action: { delete: { _id: claim.id, ...found.state } } }])
     },
     async purge(beforeMs) {
       await removeMatching(target, { range: { created_at: { lt: beforeMs } } })

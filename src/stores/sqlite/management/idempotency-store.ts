@@ -1,6 +1,7 @@
 import type {
   IdempotencyStore,
   IdempotentRequest,
+  RequestClaim,
 } from '../../../management/idempotency/idempotency-store.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 
@@ -18,10 +19,13 @@ export function createSqliteIdempotencyStore(db: GuardedDatabase): IdempotencySt
   const replace = db.prepare(
     'INSERT OR REPLACE INTO idempotent_requests VALUES (?, ?, ?, NULL, NULL)',
   )
+  const claimed =
+    'id = ? AND response_status IS NULL AND created_at IN (SELECT value FROM json_each(?))'
+  const renew = db.prepare(`UPDATE idempotent_requests SET created_at = ? WHERE ${claimed}`)
   const complete = db.prepare(
-    'UPDATE idempotent_requests SET response_status = ?, response_body = ? WHERE id = ?',
+    `UPDATE idempotent_requests SET response_status = ?, response_body = ? WHERE ${claimed}`,
   )
-  const forget = db.prepare('DELETE FROM idempotent_requests WHERE id = ?')
+  const forget = db.prepare(`DELETE FROM idempotent_requests WHERE ${claimed}`)
   const purge = db.prepare('DELETE FROM idempotent_requests WHERE created_at < ?')
 
   return {
@@ -33,17 +37,22 @@ export function createSqliteIdempotencyStore(db: GuardedDatabase): IdempotencySt
         return null
       })
     },
-    async complete(id, { status, body }) {
-      db.run(() => complete.run(status, body, id))
+    async renew(claim, createdAt) {
+      db.run(() => renew.run(createdAt, ...parametersOf(claim)))
     },
-    async forget(id) {
-      db.run(() => forget.run(id))
+    async complete(claim, { status, body }) {
+      db.run(() => complete.run(status, body, ...parametersOf(claim)))
+    },
+    async forget(claim) {
+      db.run(() => forget.run(...parametersOf(claim)))
     },
     async purge(beforeMs) {
       db.run(() => purge.run(beforeMs))
     },
   }
 }
+
+const parametersOf = ({ id, createdAt }: RequestClaim) => [id, JSON.stringify(createdAt)] as const
 
 function requestOf(row: RequestRow): IdempotentRequest {
   const { response_status: status, response_body: body } = row

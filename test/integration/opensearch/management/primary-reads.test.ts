@@ -12,7 +12,7 @@ const reads: [name: string, read: (target: IndexTarget) => Promise<unknown>][] =
   ['an order of a sandbox', (target) => createOpenSearchSandboxStore(target).find('acc_1', 'o_1')],
   [
     'an idempotent request',
-    (target) => createOpenSearchIdempotencyStore(target).complete('i', { status: 200, body: '' }),
+    (target) => createOpenSearchIdempotencyStore(target).renew({ id: 'i', createdAt: [1] }, 2),
   ],
 ]
 

@@ -8,7 +8,10 @@ const GONE = 410
 
 export interface RecordAttemptOptions {
   schedule: Pick<RetrySchedule, 'nextDelayMs'>
-  /** Epoch milliseconds, after the attempt. */
+  /**
+   * Epoch milliseconds, after the attempt. Of a clock that never steps back, unlike the instant of
+   * the attempt.
+   */
   nowMs: number
   retryAfterMs: number | null
   /** A failed probe of the circuit breaker uses no step of the schedule. */
@@ -33,7 +36,7 @@ export function recordAttempt<T extends Delivery>(
 ): T {
   const attempts = [...delivery.attempts, attempt].slice(-MAX_ATTEMPTS_KEPT)
   if (isSuccess(attempt)) return { ...delivery, attempts, state: 'delivered', nextAt: null }
-  const firstFailedAt = delivery.firstFailedAt ?? attempt.at
+  const firstFailedAt = delivery.firstFailedAt ?? nowMs
   const failed = { ...delivery, attempts, firstFailedAt }
   if (isGone(attempt)) return { ...failed, state: 'failed', nextAt: null }
   if (isProbe) return failed

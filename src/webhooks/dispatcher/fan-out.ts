@@ -10,7 +10,7 @@ export interface FanOutOptions {
   stores: Pick<WebhookStores, 'events' | 'deliveries'>
   directory: Pick<EndpointDirectory, 'byId' | 'ofAccount'>
   lanes: Pick<Lanes, 'get' | 'of' | 'update'>
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds. Never steps back. */
   clock: Clock
   firstDelayMs: number
   /** The maximum number of event records of a transaction. */

@@ -29,6 +29,8 @@ export interface SentRecorderOptions {
   events: Pick<DispatcherEvents, 'onAttempt' | 'onBreaker'>
   /** Epoch milliseconds. */
   clock: Clock
+  /** The same, but it never steps back: for the instants of deliveries. */
+  dueClock: Clock
   monotonic: Clock
 }
 
@@ -44,6 +46,7 @@ export function createSentRecorder({
   health,
   events,
   clock,
+  dueClock,
   monotonic,
 }: SentRecorderOptions): (flight: Flight, result: SentResult, isSlow: boolean) => void {
   function record(flight: Flight, { attempt, retryAfterMs }: SentResult, isSlow: boolean): void {
@@ -51,7 +54,8 @@ export function createSentRecorder({
     const nowMs = clock()
     if (isSuccess(attempt)) handleSuccess(lane, nowMs, isSlow)
     else handleFailure(flight, attempt, retryAfterMs, nowMs)
-    const next = recordAttempt(delivery, attempt, { schedule, nowMs, retryAfterMs, isProbe })
+    const options = { schedule, nowMs: dueClock(), retryAfterMs, isProbe }
+    const next = recordAttempt(delivery, attempt, options)
     flight.isGone = isGone(attempt)
     if (flight.isGone) lane.isStopped = true
     results.add({ context: flight, next })
@@ -70,7 +74,7 @@ export function createSentRecorder({
       return
     }
     concurrency.restart()
-    queue.resume(nowMs)
+    queue.resume(dueClock())
     events.onBreaker(lane.endpointId, false)
   }
 

@@ -1,3 +1,4 @@
+import { createSteadyClock } from '../../lib/clock.ts'
 import { createEndpointDirectory } from '../endpoints/endpoint-directory.ts'
 import { createSendDelivery } from './attempts.ts'
 import { createDeliveryLoop } from './delivery-loop.ts'
@@ -29,6 +30,8 @@ export function createSessionParts(options: SessionPartsOptions) {
   const { endpoints, deliveries } = stores
   const { createSource } = createOutage({ events, onFatal, signal })
   const changes = createSource()
+  // A wall clock that is set back would delay what is due, and send events of an order in reverse.
+  const dueClock = createSteadyClock(clock, monotonic)
   const bufferUse = { count: 0, limit: settings.maxBuffered }
   const directory = createEndpointDirectory(endpoints, monotonic)
   const scheduler = createLaneScheduler(settings.limits)
@@ -36,14 +39,14 @@ export function createSessionParts(options: SessionPartsOptions) {
 
   const reader = createLaneReader({
     deliveries,
-    clock,
+    clock: dueClock,
     monotonic,
     bufferUse,
     source: createSource(),
     onRead: (lane) => lanes.update(lane),
   })
   const lanes = createLanes({
-    clock,
+    clock: dueClock,
     monotonic,
     bufferUse,
     scheduler,
@@ -67,7 +70,7 @@ export function createSessionParts(options: SessionPartsOptions) {
     signal,
     onSaved({ context: flight }, saved) {
       const { lane, endpoint, delivery } = flight
-      lane.queue.settle(delivery, saved, clock())
+      lane.queue.settle(delivery, saved, dueClock())
       // After the result, which would otherwise be held like what is pending.
       if (flight.isGone) lifecycle.disable(endpoint, 'gone')
       settled.add(lane)
@@ -79,6 +82,7 @@ export function createSessionParts(options: SessionPartsOptions) {
   })
   const loop = createDeliveryLoop({
     ...options,
+    dueClock,
     scheduler,
     endpointById: directory.byId,
     updateLane: lanes.update,
@@ -91,7 +95,7 @@ export function createSessionParts(options: SessionPartsOptions) {
     stores,
     directory,
     lanes,
-    clock,
+    clock: dueClock,
     firstDelayMs: schedule.firstDelayMs,
     page: settings.fanOutPage,
     onFanOut: events.onFanOut,

@@ -97,7 +97,8 @@ export function createFailingOrders(): FailingOrders {
       const order: FailingOrder = {
         delivery,
         retryAt: delivery.nextAt ?? nowMs,
-        blockedUntil: (delivery.firstFailedAt ?? nowMs) + FAILING_WINDOW_MS,
+        // The clock of an earlier dispatcher may have been ahead.
+        blockedUntil: Math.min(delivery.firstFailedAt ?? nowMs, nowMs) + FAILING_WINDOW_MS,
         phase: 'waiting',
       }
       orders.set(orderId, order)

@@ -19,7 +19,7 @@ export interface LaneReader {
 
 export interface LaneReaderOptions {
   deliveries: Pick<DeliveryStore, 'due' | 'failingSince' | 'nextDueAt'>
-  /** Epoch milliseconds, as the instants of deliveries. */
+  /** Epoch milliseconds, as the instants of deliveries. Never steps back. */
   clock: Clock
   monotonic: Clock
   bufferUse: BufferUse

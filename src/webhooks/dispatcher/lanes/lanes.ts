@@ -23,7 +23,7 @@ export interface Lanes {
 }
 
 export interface LanesOptions {
-  /** Epoch milliseconds, as the instants of deliveries. */
+  /** Epoch milliseconds, as the instants of deliveries. Never steps back. */
   clock: Clock
   monotonic: Clock
   bufferUse: BufferUse

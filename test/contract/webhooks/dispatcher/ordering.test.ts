@@ -62,6 +62,23 @@ describe.each(useWebhookStores())('the order of webhooks on %s', (_name, open) =
     await eventually(() => expect(dispatching.receivedOrders()).toContain('ord_1 2'))
   })
 
+  it('an order waits as long after the clock was set back', async () => {
+    const { id } = await dispatching.subscribe({ createdAt: 0 })
+    dispatching.start()
+    await dispatching.announce('ord_2')
+    await received('ord_2 1')
+    dispatching.time.setBack(60 * MINUTE)
+    await dispatching.announce('ord_1', 'ord_1')
+    await received('ord_2 1', 'ord_1 1')
+    await eventually(async () =>
+      expect((await dispatching.deliveries(id)).some(({ step }) => step === 1)).toBe(true),
+    )
+    await quietPeriod()
+    await received('ord_2 1', 'ord_1 1')
+    dispatching.time.advance(6 * MINUTE)
+    await eventually(() => expect(dispatching.receivedOrders()).toContain('ord_1 2'))
+  })
+
   it('an order still waits after a restart of the dispatcher', async () => {
     const { id } = await dispatching.subscribe()
     const first = dispatching.start()

@@ -47,6 +47,18 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
     expect(dispatching.attempts.at(-1)).toMatchObject({ outcome: 'expired', attempt: 16 })
   })
 
+  it('a retry is no later after the clock was set back', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await attempted(1)
+    await eventually(async () => expect((await only(id)).attempts).toHaveLength(1))
+    dispatching.time.setBack(HOUR)
+    // Due after 20 s, and a little later while the clock is behind.
+    dispatching.time.advance(25_000)
+    await attempted(2)
+  })
+
   it('an endpoint stays enabled for 72 hours, also after a shorter schedule', async () => {
     const { id } = await dispatching.subscribe()
     dispatching.start({ schedule: createRetrySchedule([0], () => 0.5) })

@@ -30,10 +30,10 @@ describe('a delivery after an attempt', () => {
   it('a failure uses a step, and makes it due after the delay of that step', () => {
     const failed = recordAttempt(delivery(), attempt(), options)
     expect(failed).toEqual(
-      delivery({ attempts: [attempt()], step: 1, firstFailedAt: 20_000, nextAt: 25_010 }),
+      delivery({ attempts: [attempt()], step: 1, firstFailedAt: 20_010, nextAt: 25_010 }),
     )
     const again = recordAttempt(failed, attempt({ at: 26_000 }), { ...options, nowMs: 27_000 })
-    expect(again).toMatchObject({ step: 2, firstFailedAt: 20_000, nextAt: 57_000 })
+    expect(again).toMatchObject({ step: 2, firstFailedAt: 20_010, nextAt: 57_000 })
   })
 
   it('Retry-After makes it due later', () => {

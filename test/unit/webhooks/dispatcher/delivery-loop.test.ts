@@ -32,6 +32,7 @@ it('a lane without a delivery is tried once per turn of the event loop', async (
     health: { set() {} },
     events: { onAttempt() {}, onCanceled() {}, onBreaker() {} },
     clock: () => 0,
+    dueClock: () => 0,
     monotonic: () => 0,
     maySend: () => true,
     source: { succeed() {}, fail: async () => {} },

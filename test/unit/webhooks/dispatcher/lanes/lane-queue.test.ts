@@ -87,6 +87,14 @@ describe('the order of deliveries', () => {
     expect(take()).toBe('ord_1 2')
   })
 
+  it('an order waits no longer when the first failure is by a clock that was ahead', () => {
+    offer(row('ord_1', 1), row('ord_1', 2))
+    fail(takeRow(), { firstFailedAt: 60 * MINUTE, nextAt: 70 * MINUTE })
+    queue.advance(5 * MINUTE)
+    expect(queue.hasMore()).toBe(true)
+    expect(read([row('ord_1', 2)]).excludedOrders).toEqual([])
+  })
+
   it('a failure after these five minutes does not block the order', () => {
     offer(row('ord_1', 1))
     fail(takeRow(), { nextAt: 20 * MINUTE }, 5 * MINUTE)

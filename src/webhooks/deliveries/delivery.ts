@@ -142,6 +142,8 @@ export interface DeliveryStore {
    * position in the result is `null`, the others have their new revision.
    */
   save(deliveries: readonly StoredDelivery[]): Promise<(StoredDelivery | null)[]>
+  /** Pending ones that are due after this instant become due then. */
+  limitNextAt(latestMs: number): Promise<void>
   /** Pending ones become held. Returns their number. */
   hold(endpointId: string, nowMs: number): Promise<number>
   /**

@@ -14,6 +14,8 @@ export interface RetrySchedule {
   firstDelayMs: number
   /** The sum of all delays, without jitter. */
   totalMs: number
+  /** The longest delay with jitter, also by `Retry-After`. */
+  longestDelayMs: number
   /**
    * The delay before the next attempt, after `step` attempts, at least one; `null` when none is
    * left. `retryAfterMs` of the response can raise it.
@@ -32,6 +34,7 @@ export function createRetrySchedule(
   return {
     firstDelayMs: delaysMs[0] ?? 0,
     totalMs: delaysMs.reduce((total, delay) => total + delay, 0),
+    longestDelayMs: Math.ceil(Math.max(MAX_RETRY_AFTER_MS, (1 + JITTER) * Math.max(...delaysMs))),
     nextDelayMs(step, retryAfterMs) {
       const delay = delaysMs[step]
       if (delay === undefined) return null

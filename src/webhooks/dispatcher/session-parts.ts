@@ -60,6 +60,8 @@ export function createSessionParts(options: SessionPartsOptions) {
     lanes,
     health,
     clock,
+    dueClock,
+    longestDelayMs: schedule.longestDelayMs,
     notify,
     persist,
   })

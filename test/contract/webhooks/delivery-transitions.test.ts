@@ -72,6 +72,33 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
     })
   })
 
+  it('pending deliveries that are due too late become due earlier, also of other endpoints', async () => {
+    await create(
+      ...inEachState,
+      { id: 'late', nextAt: 50_001, step: 3, firstFailedAt: 20_000, event: { sequence: 7 } },
+      { id: 'in time', nextAt: 50_000, event: { sequence: 8 } },
+      { id: 'other', endpointId: 'we_2', nextAt: 9_999_000 },
+    )
+    await stores.deliveries.limitNextAt(50_000)
+    const nextAt = (endpointId?: string) =>
+      list(endpointId).then((found) => Object.fromEntries(found.map((row) => [row.id, row.nextAt])))
+    expect(await nextAt()).toEqual({
+      ...{ pending: 10_000, delivered: null, failed: null, held: null, canceled: null },
+      ...{ expired: null, late: 50_000, 'in time': 50_000 },
+    })
+    expect(await nextAt('we_2')).toEqual({ other: 50_000 })
+    const late = await stores.deliveries.byId('late')
+    expect(late).toMatchObject({ step: 3, firstFailedAt: 20_000 })
+  })
+
+  it('a delivery that became due earlier is no longer as an earlier read returned it', async () => {
+    await create({ id: 'a', nextAt: 60_000 })
+    const read = await stores.deliveries.byId('a')
+    await stores.deliveries.limitNextAt(50_000)
+    if (read === null) throw new Error('expected a delivery')
+    expect(await stores.deliveries.save([{ ...read, step: 1 }])).toEqual([null])
+  })
+
   describe('an endpoint that is enabled again', () => {
     it('sends what was held with a new schedule, and the number is returned', async () => {
       await create(...inEachState, { id: 'other', endpointId: 'we_2', state: 'held', nextAt: null })

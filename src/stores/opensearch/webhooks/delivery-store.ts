@@ -81,6 +81,9 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
       })
     },
 
+    async limitNextAt(latestMs) {
+      await transition(transitions.limitNextAt(latestMs))
+    },
     hold: (endpointId, nowMs) => transition(transitions.hold(endpointId, nowMs)),
     releaseHeld: (endpointId, nowMs) => transition(transitions.releaseHeld(endpointId, nowMs)),
     replay: (query) => transition(transitions.replay(query)),

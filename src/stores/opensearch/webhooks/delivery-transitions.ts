@@ -46,6 +46,10 @@ const isOpen = ({ state }: Delivery) => state === 'pending' || state === 'held'
 
 /** The transitions behind the methods of `DeliveryStore`, which describes them. Pure. */
 export const transitions = {
+  limitNextAt: (latestMs: number): DeliveryTransition => ({
+    query: allOf(states('pending'), { range: { next_at: { gt: latestMs } } }),
+    apply: (delivery) => ({ ...delivery, nextAt: latestMs }),
+  }),
   hold: (endpointId: string, nowMs: number): DeliveryTransition => ({
     query: allOf(term('endpoint_id', endpointId), states('pending')),
     apply: (delivery) => ({ ...delivery, state: 'held', nextAt: null, heldAt: nowMs }),

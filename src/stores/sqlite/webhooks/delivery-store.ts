@@ -10,7 +10,7 @@ import {
 } from '../../../webhooks/deliveries/delivery.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 import { DELIVERY_COLUMNS, type DeliveryRow, deliveryOf, renderAttempts } from './delivery-row.ts'
-import { createDeliveryTransitions } from './delivery-transitions.ts'
+import { BATCH, createDeliveryTransitions, inBatches } from './delivery-transitions.ts'
 
 /**
  * Inserts deliveries that do not exist, within a transaction of the caller. Returns them as stored,
@@ -113,6 +113,12 @@ export function createSqliteDeliveryStore(
       held_at = ?, revision = revision + 1
     WHERE id = ? AND revision = ?`)
 
+  const limitNextAt = db.prepare(`
+    UPDATE deliveries SET next_at = $latestMs, revision = revision + 1
+    WHERE rowid IN (
+      SELECT rowid FROM deliveries INDEXED BY deliveries_pending
+      WHERE state = 'pending' AND endpoint_id = $endpointId AND next_at > $latestMs LIMIT ${BATCH})`)
+
   const readAll = (work: () => unknown) =>
     (db.run(work) as unknown as DeliveryRow[]).map(deliveryOf)
 
@@ -190,6 +196,13 @@ export function createSqliteDeliveryStore(
     },
     async save(deliveries) {
       return deliveries.length === 0 ? [] : db.write(() => deliveries.map(replace))
+    },
+    async limitNextAt(latestMs) {
+      for await (const [endpointId] of pendingEndpoints()) {
+        await inBatches(() =>
+          db.run(() => Number(limitNextAt.run({ endpointId, latestMs }).changes)),
+        )
+      }
     },
     async backlog(nowMs) {
       const backlog: DeliveryBacklog = { due: 0, oldestDueAt: null }

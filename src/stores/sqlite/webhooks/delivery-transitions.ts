@@ -17,12 +17,12 @@ export type DeliveryTransitions = Pick<
 >
 
 /** The number of rows of a transaction: a few milliseconds of the event loop and the write lock. */
-const BATCH = 500
+export const BATCH = 500
 /** Between transactions, so that other requests run and other processes get the lock. */
 const PAUSE_MS = 5
 
 /** Repeats a transaction while it finds a full batch of rows. Returns the number of all rows. */
-async function inBatches(change: () => number): Promise<number> {
+export async function inBatches(change: () => number): Promise<number> {
   for (let total = 0; ; await setTimeout(PAUSE_MS)) {
     const changed = change()
     total += changed

@@ -25,13 +25,17 @@ export interface EndpointLifecycleOptions {
   endpoints: Pick<EndpointStore, 'byId' | 'update'>
   deliveries: Pick<
     DeliveryStore,
-    'hold' | 'releaseHeld' | 'cancel' | 'nextDueByEndpoint' | 'heldEndpoints'
+    'hold' | 'releaseHeld' | 'cancel' | 'limitNextAt' | 'nextDueByEndpoint' | 'heldEndpoints'
   >
   directory: Pick<EndpointDirectory, 'byId' | 'all'>
   lanes: Lanes
   health: Pick<HealthWriter, 'isStale'>
   /** Epoch milliseconds. */
   clock: Clock
+  /** The same, but it never steps back. */
+  dueClock: Clock
+  /** No attempt is due later than this from now. */
+  longestDelayMs: number
   notify(notice: Notice): void
   /** Runs work that is repeated while the store is unavailable. Never rejects. */
   persist(work: () => Promise<unknown>): Promise<void>
@@ -108,6 +112,8 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
       for (const { id, disabledReason } of directory.all()) {
         if (disabledReason !== null) disabled.add(id)
       }
+      // The clock of an earlier dispatcher may have been far ahead.
+      await deliveries.limitNextAt(options.dueClock() + options.longestDelayMs)
       for (const id of await deliveries.heldEndpoints()) recoverHeld(id)
       for (const [id, nextAt] of await deliveries.nextDueByEndpoint()) {
         const endpoint = directory.byId(id)

@@ -59,6 +59,21 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
     await attempted(2)
   })
 
+  it('a retry by a clock that was a year ahead is due after the longest delay at most', async () => {
+    const { id } = await dispatching.subscribe()
+    const first = dispatching.start()
+    await dispatching.announce('ord_1')
+    await eventually(async () => expect((await only(id)).attempts).toHaveLength(1))
+    await first.stop()
+    dispatching.time.setBack(365 * 24 * HOUR)
+    dispatching.start()
+    await eventually(async () =>
+      expect((await only(id)).nextAt).toBeLessThanOrEqual(dispatching.time.clock() + 15 * HOUR),
+    )
+    dispatching.time.advance(15 * HOUR)
+    await attempted(2)
+  })
+
   it('an endpoint stays enabled for 72 hours, also after a shorter schedule', async () => {
     const { id } = await dispatching.subscribe()
     dispatching.start({ schedule: createRetrySchedule([0], () => 0.5) })

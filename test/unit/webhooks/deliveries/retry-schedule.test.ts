@@ -40,6 +40,13 @@ describe('the retry schedule', () => {
   })
 
   it.each([
+    ['of the jitter', [0, 10 * HOUR_MS, HOUR_MS], 12.5 * HOUR_MS],
+    ['of Retry-After', [0, 5_000], HOUR_MS],
+  ])('the longest delay is that %s', (_name, delays, ms) => {
+    expect(createRetrySchedule(delays).longestDelayMs).toBe(ms)
+  })
+
+  it.each([
     ['shorter than the delay', 4_000, 5_000],
     ['longer than the delay', 60_000, 60_000],
     ['of an hour', HOUR_MS, HOUR_MS],

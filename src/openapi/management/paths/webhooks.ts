@@ -107,7 +107,7 @@ export const webhookPaths = {
       operationId: 'webhook_endpoints_roll_secret',
       summary: 'Troca o segredo de um endpoint',
       description:
-        'Por `overlap_seconds`, os dois segredos assinam; 24 horas por padrão, 7 dias no máximo.',
+        'Por `overlap_seconds`, os dois segredos assinam; 24 horas por padrão, 7 dias no máximo. Uma segunda troca nesse prazo encerra na hora o mais antigo. Se a resposta se perdeu, troque de novo e configure o segredo novo no receptor em seguida: o que ele recusar até lá é tentado de novo.',
       body: { of: RollSecret, example: { overlap_seconds: 86_400 } },
       answer: { status: 200, description: 'O segredo novo.', schema: 'RolledSecret' },
     }),

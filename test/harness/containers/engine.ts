@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, open, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,8 @@ import { findOnPath } from '../tools/find-on-path.ts'
 import { type Docker, dockerOn, isReachable } from './docker.ts'
 
 const START_MS = 120_000
+/** A run of all files of the tier, on a busy machine. */
+const OTHER_RUN_MS = 480_000
 const LOWER_LIMITS = fileURLToPath(new URL('lower-limits.ts', import.meta.url))
 /** The bit of CAP_SYS_RESOURCE, which lets a process raise its hard limits. */
 const RAISES_LIMITS = 1n << 24n
@@ -38,10 +41,12 @@ export async function openEngine(): Promise<Engine> {
 }
 
 // Waits for a line or the end of its input, which also marks a SIGKILL of the test. Then it removes
-// what the test left, and restores the rules of the network that the engine had replaced.
+// what the test left, and restores the rules of the network that the engine had replaced. The lock
+// covers all of it: the next engine must not save the rules of this one, nor lose its own.
 const GUARD = `
-work=$1; shift
-exec 3<&0
+work=$1 data=$2; shift 2
+exec 3<&0 4>"$data/lock"
+flock 4; : >"$work/locked"
 iptables-save >"$work/rules"
 setsid "$@" <&- 3<&- >"$work/log" 2>&1 & engine=$!
 read -r released <&3
@@ -68,19 +73,24 @@ async function startEngine(): Promise<Engine> {
     ...['--host', host, '--data-root', data, '--exec-root', `${work}/exec`],
     ...['--pidfile', `${work}/pid`, '--config-file', await writeSettings(work)],
   ]
-  const command = ['flock', '--no-fork', join(data, 'lock'), 'dockerd', ...flags]
   const log = await open(join(work, 'guard.log'), 'w')
-  const guard = spawn('sh', ['-c', GUARD, 'guard', work, ...command], {
+  const guard = spawn('sh', ['-c', GUARD, 'guard', work, data, 'dockerd', ...flags], {
     stdio: ['pipe', log.fd, log.fd],
     detached: true,
   })
   await log.close()
   const ended = once(guard, 'exit')
   const docker = dockerOn(host)
+  const hasEnded = () => guard.exitCode !== null
+  await poll(
+    async () => existsSync(join(work, 'locked')),
+    async () => `${data}/lock stayed locked: another run uses the engine of the tests`,
+    { timeoutMs: OTHER_RUN_MS, intervalMs: 200, shouldAbort: hasEnded },
+  )
   await poll(
     () => isReachable(docker),
     async () => `dockerd did not start:\n${await readFile(join(work, 'log'), 'utf8')}`,
-    { timeoutMs: START_MS, intervalMs: 200, shouldAbort: () => guard.exitCode !== null },
+    { timeoutMs: START_MS, intervalMs: 200, shouldAbort: hasEnded },
   )
   return {
     docker,

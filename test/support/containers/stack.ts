@@ -4,10 +4,12 @@ import { type Compose, openCompose, PROJECT } from '../../harness/containers/com
 import type { Docker } from '../../harness/containers/docker.ts'
 import { openEngine } from '../../harness/containers/engine.ts'
 import { composeImages, nodeImage, provideImages } from '../../harness/containers/images.ts'
+import { poll } from '../../harness/processes/poll.ts'
 import { temporaryFolder } from '../stores/backend.ts'
 
 const { grafana, ...otherImages } = composeImages
 const LISTED = '[0-9a-zA-Z_]+'
+const PRINT_MS = 60_000
 
 /** docker-compose.yml, started from a fresh copy of the project. */
 export interface Stack extends AsyncDisposable {
@@ -55,10 +57,16 @@ export async function openStack(): Promise<Stack> {
       await compose('up', '--detach', '--build')
     },
     async demoKey() {
-      const log = await compose('logs', '--no-color', 'api')
-      const [, key] = new RegExp(`export ORDERS_API_KEY=(key_live_${LISTED})`).exec(log) ?? []
-      if (key === undefined) throw new Error(`the API printed no key:\n${log}`)
-      return key
+      const read = () => compose('logs', '--no-color', 'api')
+      const keyIn = (log: string) =>
+        new RegExp(`export ORDERS_API_KEY=(key_live_${LISTED})`).exec(log)?.[1]
+      // The API is healthy a moment before it prints.
+      await poll(
+        async () => keyIn(await read()) !== undefined,
+        async () => `the API printed no key:\n${await read()}`,
+        { timeoutMs: PRINT_MS, intervalMs: 200, shouldAbort: () => false },
+      )
+      return String(keyIn(await read()))
     },
     async list(kind) {
       const label = `label=com.docker.compose.project=${PROJECT}`

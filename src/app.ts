@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Config } from './config/config.ts'
+import { trustsProxy } from './config/trusted-proxies.ts'
 import { createBaseApp } from './http/base-app.ts'
 import errorHandler from './http/plugins/error-handler.ts'
 import releaseSlot from './http/plugins/release-slot.ts'
@@ -56,7 +57,7 @@ export function buildApp(
     limits,
     server: { acceptsBodies: false, loadShedder, onClose: rejections.onClose },
     onMalformed: () => metrics.malformed.inc(),
-    fastify: { trustProxy: config.trustProxy },
+    fastify: { trustProxy: trustsProxy(config.trustProxy) },
   })
 
   app.register(releaseSlot, { loadShedder })

@@ -1,5 +1,11 @@
 import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js'
-import { type Network, parseNetwork, quoteEntry } from '../lib/network.ts'
+import {
+  contains,
+  type Network,
+  parseNetwork,
+  parseReportedAddress,
+  quoteEntry,
+} from '../lib/network.ts'
 
 /** Prefix length of the largest accepted network: proxies do not span a larger one. */
 const SHORTEST_PREFIX = { ipv4: 8, ipv6: 16 }
@@ -34,6 +40,21 @@ export function parseTrustedProxies(list: string): TrustedProxies {
   })
   const valid = parsed.filter((result) => typeof result === 'object')
   return { networks, errors: [...faults, ...tooManyAddresses(valid)] }
+}
+
+/**
+ * Returns whether an entry of `X-Forwarded-For`, or the peer of a connection, is in one of the
+ * accepted `networks`. Fastify compares whole entries, so a proxy reported with its port would end
+ * the chain, and all clients behind it would have its address.
+ */
+export function trustsProxy(networks: readonly string[]) {
+  const trusted = networks.map(parseProxyNetwork).filter((result) => typeof result === 'object')
+  // The socket of a client that has gone has no address.
+  return (reported: string | undefined): boolean => {
+    if (reported === undefined || trusted.length === 0) return false
+    const address = parseReportedAddress(reported)
+    return address !== undefined && trusted.some((network) => contains(network, address))
+  }
 }
 
 /** Returns the network, or an error text. */

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js'
 
 export interface Network {
@@ -41,6 +42,22 @@ function isCanonical(text: string): boolean {
   const last = text.slice(text.lastIndexOf(':') + 1)
   const hasValidTail = !last.includes('.') || IPv4.isValidFourPartDecimal(last)
   return hasValidTail && !text.includes('%') && IPv6.isValid(text)
+}
+
+const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\](?::\d+)?|(?<v4>[\d.]+):\d+)$/
+/** `ipaddr.js` throws on zones that sockets have, such as `br-lan`. */
+const ZONE = /%.*$/
+
+/**
+ * The address of a client or a proxy, from a connection or an entry of `X-Forwarded-For`. The entry
+ * may include a port, as some proxies write it. IPv4-mapped IPv6 is returned as IPv4. `undefined`
+ * for a text that is no complete address.
+ */
+export function parseReportedAddress(reported: string): IPv4 | IPv6 | undefined {
+  const { v4, v6 } = WITH_PORT.exec(reported)?.groups ?? {}
+  const bare = v4 ?? v6 ?? reported
+  if (isIP(bare) === 0) return undefined
+  return ipaddr.process(bare.replace(ZONE, ''))
 }
 
 /** Whether a network contains an address; networks of the other kind do not. */

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import ipaddr from 'ipaddr.js'
+import { parseReportedAddress } from '../lib/network.ts'
 
 /** Failed authentications of one address, in a fixed window that starts at the first. */
 export interface FailureWindow {
@@ -26,7 +26,6 @@ export function withFailure(window: FailureWindow | undefined, nowMs: number): F
 }
 
 const IPV6_PREFIX_BYTES = 8
-const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\](?::\d+)?|(?<v4>[\d.]+):\d+)$/
 
 /**
  * The key for counting failed authentications: an IPv4 address (also if mapped into IPv6), or the
@@ -35,10 +34,8 @@ const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\](?::\d+)?|(?<v4>[\d.]+):\d+)$/
  */
 export function ipRateLimitKey(reported: string, peer = reported): string {
   if (isIPv4(reported)) return reported // By far the most frequent, and already normalised.
-  const { v4, v6 } = WITH_PORT.exec(reported)?.groups ?? {}
-  const bare = v4 ?? v6 ?? reported
-  if (!ipaddr.isValid(bare)) return reported === peer ? 'unknown' : ipRateLimitKey(peer, peer)
-  const address = ipaddr.process(bare)
+  const address = parseReportedAddress(reported)
+  if (!address) return reported === peer ? 'unknown' : ipRateLimitKey(peer, peer)
   if (address.kind() === 'ipv4') return address.toString()
   return `${Buffer.from(address.toByteArray().slice(0, IPV6_PREFIX_BYTES)).toString('hex')}::/64`
 }

@@ -198,4 +198,22 @@ describe('the address of a client', () => {
       expect(status).toBe(401)
     }
   })
+
+  it('counts clients behind a second proxy separately when it is reported with its port', async () => {
+    for (let attempt = 0; attempt < 31; attempt++) {
+      const headers = { 'x-forwarded-for': `198.51.100.${attempt}, 10.0.0.7:${52_300 + attempt}` }
+      const { status } = await behindProxy.call('/v1/orders', { from: '10.0.0.1', headers })
+      expect(status).toBe(401)
+    }
+  })
+
+  it('counts the address that the proxy adds, whatever a client sends before it', async () => {
+    const answers: { status: number }[] = []
+    for (let attempt = 0; attempt < 31; attempt++) {
+      const sent = `198.51.100.${100 + attempt}, 10.0.0.7:52311`
+      const headers = { 'x-forwarded-for': `${sent}, 203.0.113.9:${40_000 + attempt}` }
+      answers.push(await behindProxy.call('/v1/orders', { from: '10.0.0.1', headers }))
+    }
+    expect(statuses(answers)).toEqual({ 401: 30, 429: 1 })
+  })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import Fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { parseTrustedProxies } from '../../../src/config/trusted-proxies.ts'
+import { parseTrustedProxies, trustsProxy } from '../../../src/config/trusted-proxies.ts'
 
 const range = (from: number, to: number, entry: (n: number) => string) =>
   Array.from({ length: to - from + 1 }, (_, n) => entry(from + n)).join()
@@ -9,10 +9,10 @@ const range = (from: number, to: number, entry: (n: number) => string) =>
 const CALLER = '192.0.2.1'
 
 /** The client address that the service sees for a connection of `peer` with a forwarded header. */
-async function callerBehind(networks: string[], peer: string): Promise<string> {
-  const app = Fastify({ trustProxy: networks })
+async function callerBehind(networks: string[], peer: string, forwarded = CALLER): Promise<string> {
+  const app = Fastify({ trustProxy: trustsProxy(networks) })
   app.get('/', async ({ ip }) => ip)
-  const headers = { 'x-forwarded-for': CALLER }
+  const headers = { 'x-forwarded-for': forwarded }
   const { body } = await app.inject({ url: '/', headers, remoteAddress: peer })
   return body
 }
@@ -87,7 +87,33 @@ const rejected: [list: string, entry: string, reason: string][] = [
   ['10.0.0.1,x,::1', 'x', 'is not a complete address'],
 ]
 
+const PROXIES = ['10.0.0.0/8', 'fd00::/16']
+
+/** Entries of `X-Forwarded-For`, the one of the proxy that is connected last. */
+const forwardedThrough: [forwarded: string, client: string][] = [
+  [`${CALLER}, 10.0.0.7:52311`, CALLER],
+  [`${CALLER}, [fd00::7]:443`, CALLER],
+  [`${CALLER}, [fd00::7]`, CALLER],
+  [`${CALLER}, [::ffff:10.0.0.7]:52311, 10.0.0.8:1`, CALLER],
+  [`${CALLER}:40000, 10.0.0.7:52311`, `${CALLER}:40000`],
+  // The client wrote the entries before the one that the proxy added for it.
+  [`198.51.100.1, ${CALLER}:40000, 10.0.0.7:52311`, `${CALLER}:40000`],
+  [`198.51.100.1, 10.0.0.9:80, ${CALLER}:40000`, `${CALLER}:40000`],
+  ...[
+    ...['10.0.0.7:', '10.0.0.7:x', '10.0.0.7:1:1', '10.7:80', '010.0.0.7:80', '0x0a.0.0.7:80'],
+    ...['[fd00::7]443', '[fd00::7', '[fd00::7]:x', '11.0.0.7:80', '[fd01::7]:80', 'unknown', ':80'],
+    '[64:ff9b::10.0.0.7]:80',
+  ].map((entry): [string, string] => [`198.51.100.1, ${entry}`, entry]),
+]
+
 describe('a list of trusted proxies', () => {
+  it.each(forwardedThrough)(
+    'ignores the port of a proxy: "%s" came from the client %s',
+    async (forwarded, client) => {
+      expect(await callerBehind(PROXIES, '10.0.0.1', forwarded)).toBe(client)
+    },
+  )
+
   it.each(accepted)(
     'the list %s is accepted, and trusts %s but not %s',
     async (list, trusted, other) => {
@@ -133,7 +159,7 @@ describe('a list of trusted proxies', () => {
     fc.assert(
       fc.property(fc.oneof(text, quad, six), (list) => {
         const { networks, errors } = parseTrustedProxies(list)
-        if (errors.length === 0) expect(() => Fastify({ trustProxy: networks })).not.toThrow()
+        if (errors.length === 0) expect(() => trustsProxy(networks)).not.toThrow()
       }),
       { numRuns: 1_000 },
     )

@@ -102,7 +102,7 @@ const forwardedThrough: [forwarded: string, client: string][] = [
   ...[
     ...['10.0.0.7:', '10.0.0.7:x', '10.0.0.7:1:1', '10.7:80', '010.0.0.7:80', '0x0a.0.0.7:80'],
     ...['[fd00::7]443', '[fd00::7', '[fd00::7]:x', '11.0.0.7:80', '[fd01::7]:80', 'unknown', ':80'],
-    '[64:ff9b::10.0.0.7]:80',
+    ...['64:ff9b::10.0.0.7', '[64:ff9b::10.0.0.7]:80'], // NAT64 carries no private addresses.
   ].map((entry): [string, string] => [`198.51.100.1, ${entry}`, entry]),
 ]
 

@@ -45,6 +45,22 @@ describe('ipRateLimitKey', () => {
   })
 
   it.each([
+    '64:ff9b::1.2.3.4',
+    '64:FF9B::102:304',
+    '64:ff9b:0:0:0:0:1.2.3.4',
+    '[64:ff9b::1.2.3.4]:443',
+  ])('returns 1.2.3.4 for %s, the form of an IPv4 client behind NAT64', (ip) => {
+    expect(ipRateLimitKey(ip)).toBe('1.2.3.4')
+  })
+
+  it.each(['64:ff9b:1::1.2.3.4', '64:ff9b::1:0:0:1', '64:ff9c::1.2.3.4'])(
+    'returns the network of %s, which is outside the well-known prefix of NAT64',
+    (ip) => {
+      expect(ipRateLimitKey(ip)).toMatch(/^[0-9a-f]{16}::\/64$/)
+    },
+  )
+
+  it.each([
     '',
     'localhost',
     'unknown',

@@ -9,11 +9,12 @@ import {
   integers,
   matching,
   oneOf,
+  PATH_HELP,
   parseManagementTokens,
   parseNamedSecrets,
   parseSecret,
+  path,
   proxyUrl,
-  text,
   urls,
   webOrigin,
   webUrl,
@@ -75,10 +76,10 @@ export function parseConfig(env: Environment) {
     consolePort: optionalPort('CONSOLE_PORT'),
     /** The origin of the links to the console; `undefined`: its port on this machine. */
     consoleUrl: read('CONSOLE_URL', webOrigin, CONSOLE_URL_HELP, undefined),
-    dataDir: read('DATA_DIR', text, '', './data'),
+    dataDir: read('DATA_DIR', path, PATH_HELP, './data'),
     /** Nodes of the OpenSearch cluster; `undefined`: the embedded store. */
     opensearchUrls: read('OPENSEARCH_URL', urls(['http:', 'https:']), OPENSEARCH_HELP, undefined),
-    opensearchCaFile: read('OPENSEARCH_CA_FILE', text, '', undefined),
+    opensearchCaFile: read('OPENSEARCH_CA_FILE', path, PATH_HELP, undefined),
     indexPrefix: read('INDEX_PREFIX', matching(/^[a-z0-9][a-z0-9_-]{0,199}$/), PREFIX_HELP, ''),
     /** Primary shards of the indices of orders and version records, where they are created. */
     ordersShards: number('ORDERS_SHARDS', 1, MAX_SHARDS, 1),
@@ -91,7 +92,7 @@ export function parseConfig(env: Environment) {
     streamRedisUrls: read('STREAM_REDIS_URL', urls(['redis:', 'rediss:']), REDIS_HELP, undefined),
     /** `undefined`: the change stream is in Redis, or there is none. */
     kafka: parseKafka(env, problems),
-    redisCaFile: read('REDIS_CA_FILE', text, '', undefined),
+    redisCaFile: read('REDIS_CA_FILE', path, PATH_HELP, undefined),
     redisPrefix: read('REDIS_PREFIX', matching(/^[^{}\s]+$/), 'expected no braces or spaces', ''),
     cursorSecrets: read('CURSOR_SECRETS', parseNamedSecrets, SECRETS_HELP, undefined),
     keyPepper: read('KEY_PEPPER', parseSecret, 'expected base64 of at least 32 bytes', undefined),

@@ -1,5 +1,5 @@
 import type { Environment } from './environment.ts'
-import { matching, oneOf } from './parsers.ts'
+import { matching, oneOf, PATH_HELP, path } from './parsers.ts'
 
 /** The Kafka of the change stream. */
 export interface KafkaSettings {
@@ -64,7 +64,7 @@ export function parseKafka(env: Environment, problems: string[]): KafkaSettings 
     saslMechanisms[0],
   )
   const tls = read('KAFKA_TLS', oneOf(['true', 'false']), 'expected true or false', undefined)
-  const caFile = env['KAFKA_CA_FILE'] || undefined
+  const caFile = read('KAFKA_CA_FILE', path, PATH_HELP, undefined)
   if (caFile && tls === 'false') problems.push('KAFKA_CA_FILE: expected no KAFKA_TLS=false')
   return {
     brokers: read('KAFKA_BROKERS', brokerList, BROKERS_HELP, []),

@@ -9,8 +9,11 @@ const NAME = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`)
 /** URL parsers read a name with such an end as an IPv4 address. */
 const NUMERIC_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i
 
-/** Accepts any text. */
-export const text = (value: string) => value
+/** A path. A space at an end is a slip, and would silently name another file or folder. */
+export const path = (value: string) => (value === value.trim() ? value : undefined)
+
+export const PATH_HELP =
+  'expected a path without spaces at its start and end; remove them, or leave it empty for the default'
 
 /** A full IP address without brackets, or a host name, without protocol and port. */
 export const host = (value: string) => (isHost(value) ? value : undefined)

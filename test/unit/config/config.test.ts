@@ -63,6 +63,7 @@ const webhooks = (setting: object) => ({ webhooks: { ...defaults.webhooks, ...se
 
 const NUMBERS = ['', 'x', '-1', '1.5', '1e3', ' 1', '0x10', '٣', '99999999999']
 const noInteger = NUMBERS.filter((text) => text !== '')
+const noPath = [' ', '\t', '\n', ' ./data', './data ', './data\n']
 
 const invalidSecrets = [
   SECRET,
@@ -96,7 +97,7 @@ const rejected: Record<string, string[]> = {
       'a..b',
       '.',
     ],
-    ...['a'.repeat(64), 'ç', '::1::', ':3000'],
+    ...['a'.repeat(64), 'ç', '::1::', ':3000', ' ::1', '::1 ', ' localhost', '127.0.0.1 '],
   ],
   PORT: [...noInteger, '65536'],
   OPERATIONS_PORT: [...noInteger, '65536'],
@@ -155,6 +156,9 @@ const rejected: Record<string, string[]> = {
     Array.from({ length: 33 }, () => '0').join(','),
   ],
   WEBHOOK_RETENTION_DAYS: [...noInteger, '0', '366'],
+  DATA_DIR: noPath,
+  OPENSEARCH_CA_FILE: noPath,
+  REDIS_CA_FILE: noPath,
   // `config-urls.test.ts` has more of these.
   OPENSEARCH_URL: ['localhost:9200'],
   REDIS_URL: ['localhost:6379'],
@@ -162,9 +166,6 @@ const rejected: Record<string, string[]> = {
   WEBHOOK_PROXY_URL: ['proxy:3128'],
   OPERATOR_WEBHOOK_URL: ['ops.example'],
 }
-
-/** Settings that accept any text. */
-const texts = ['DATA_DIR', 'OPENSEARCH_CA_FILE', 'REDIS_CA_FILE']
 
 const accepted: [name: string, value: string, setting: object][] = [
   ...[
@@ -237,7 +238,7 @@ describe('parseConfig', () => {
     expect(parseConfig({})).toEqual(defaults)
   })
 
-  it.each([...Object.keys(rejected), ...texts])('treats an empty %s as unset', (name) => {
+  it.each(Object.keys(rejected))('treats an empty %s as unset', (name) => {
     expect(parseConfig({ [name]: '' })).toEqual(defaults)
   })
 
@@ -314,6 +315,19 @@ describe('parseConfig', () => {
   ])('rejects one port for %s and %s', (name, other) => {
     const ports = { [other]: '4000', [name]: '4000' }
     expect(problemsOf(ports)).toContain(`${name}: expected a port other than ${other}`)
+  })
+
+  it.each(['DATA_DIR', 'OPENSEARCH_CA_FILE', 'REDIS_CA_FILE'])(
+    'the error of a blank %s says what to do',
+    (name) => {
+      expect(problemsOf({ [name]: ' ' })).toContain(
+        `${name}: expected a path without spaces at its start and end; remove them, or leave it empty for the default`,
+      )
+    },
+  )
+
+  it('accepts a path with spaces inside', () => {
+    expect(parseConfig({ DATA_DIR: '/srv/my data' }).dataDir).toBe('/srv/my data')
   })
 
   it('reports the valid range of a number', () => {

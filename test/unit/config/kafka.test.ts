@@ -53,6 +53,8 @@ describe('an invalid setting is named', () => {
     ['KAFKA_USER', '', { KAFKA_PASSWORD: 'p' }],
     ['KAFKA_USER', '', { KAFKA_SASL_MECHANISM: 'PLAIN' }],
     ['KAFKA_CA_FILE', '/ca.pem', { KAFKA_TLS: 'false' }],
+    ['KAFKA_CA_FILE', ' '],
+    ['KAFKA_CA_FILE', '/ca.pem '],
   ])('%s=%s', (name, value, others) => {
     const env = { KAFKA_BROKERS: BROKERS, [name]: value, ...others }
     expect(() => parseConfig(env)).toThrow(new RegExp(`^  ${name}: (expected|required)`, 'm'))

@@ -28,6 +28,7 @@ describe('the activation of tracing', () => {
     [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/v1/traces' }],
     [{ OTEL_TRACES_EXPORTER: 'otlp' }],
     [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'false' }],
+    [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'False' }],
   ])('tracing is enabled by %o', (env) => {
     expect(read(env)).toEqual({ settings: DEFAULTS, problems: [] })
   })
@@ -35,6 +36,7 @@ describe('the activation of tracing', () => {
   it.each([
     [{}],
     [{ OTEL_SERVICE_NAME: 'orders' }],
+    [{ OTEL_SERVICE_NAME: 'orders', OTEL_SDK_DISABLED: '0' }],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }],
     [{ ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' }],
     [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' }],
@@ -63,6 +65,9 @@ describe('the settings of tracing', () => {
     ['OTEL_TRACES_EXPORTER', 'zipkin'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4317'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', ' '],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318 '],
+    ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ' http://collector:4318/v1/traces'],
     ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'grpc://collector:4317'],
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
     ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'grpc'],
@@ -70,6 +75,16 @@ describe('the settings of tracing', () => {
     ['OTEL_TRACES_SAMPLER_ARG', '1.1'],
     ['OTEL_TRACES_SAMPLER_ARG', '-1'],
     ['OTEL_TRACES_SAMPLER_ARG', 'half'],
+    ...[' ', '\t', ' 1', '0.5 ', '0x1', '0b1', '1e0', '5e-1', '+1', '-0', '1.', '.', '00.5'].map(
+      (value): [string, string] => ['OTEL_TRACES_SAMPLER_ARG', value],
+    ),
+    ...['1.01', '1.5', '2', '0,5', '1/2', 'NaN', 'Infinity', '٠'].map((value): [string, string] => [
+      'OTEL_TRACES_SAMPLER_ARG',
+      value,
+    ]),
+    ['OTEL_SDK_DISABLED', '1'],
+    ['OTEL_SDK_DISABLED', 'yes'],
+    ['OTEL_SDK_DISABLED', 'true '],
     ['OTEL_BSP_SCHEDULE_DELAY', '0'],
     ['OTEL_BSP_SCHEDULE_DELAY', '0x10'],
     ['OTEL_BSP_EXPORT_TIMEOUT', '1e3'],
@@ -80,6 +95,25 @@ describe('the settings of tracing', () => {
   ])('the settings of tracing report the invalid %s=%s by name', (name, value) => {
     const { problems } = read({ ...ENDPOINT, [name]: value })
     expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name}: expected `))])
+  })
+
+  it.each([
+    ['0', 0],
+    ['1', 1],
+    ['1.0', 1],
+    ['0.00', 0],
+    ['0.001', 0.001],
+    ['.5', 0.5],
+  ])('the sampled share of traces is read from %s', (text, ratio) => {
+    const { settings, problems } = read({ ...ENDPOINT, OTEL_TRACES_SAMPLER_ARG: text })
+    expect({ ratio: settings?.ratio, problems }).toEqual({ ratio, problems: [] })
+  })
+
+  it('the error of an invalid share says what to do', () => {
+    const { problems } = read({ ...ENDPOINT, OTEL_TRACES_SAMPLER_ARG: ' ' })
+    expect(problems).toEqual([
+      'OTEL_TRACES_SAMPLER_ARG: expected a decimal from 0 to 1, such as 0.25, without spaces; leave it empty for 1',
+    ])
   })
 
   it('the settings of tracing are reported together with other invalid settings', () => {

@@ -133,7 +133,7 @@ export function parseConfig(env: Environment) {
       retentionMs: number('WEBHOOK_RETENTION_DAYS', 1, 365, 30) * DAY_MS,
     },
   }
-  problems.push(...portConflicts(env, config))
+  problems.push(...portConflicts(env, config), ...unusedCaFiles(config))
   if (config.workers > 1 && !env['REDIS_URL']) {
     // With separate buckets, an account would get the rate limit once per worker.
     problems.push(
@@ -171,6 +171,29 @@ function portConflicts(
   return ports.flatMap(([name, port], at) => {
     const earlier = ports.slice(0, at).find(([, other]) => other === port)
     return port && earlier ? [`${name}: expected a port other than ${earlier[0]}`] : []
+  })
+}
+
+/** Each CA file that no connection uses: without TLS, it would silently be in plain text. */
+function unusedCaFiles({
+  opensearchCaFile,
+  opensearchUrls = [],
+  redisCaFile,
+  redisUrls = [],
+  streamRedisUrls = [],
+}: Record<'opensearchCaFile' | 'redisCaFile', string | undefined> &
+  Record<'opensearchUrls' | 'redisUrls' | 'streamRedisUrls', string[] | undefined>): string[] {
+  const redis = [...redisUrls, ...streamRedisUrls]
+  const files = [
+    ['OPENSEARCH_CA_FILE', opensearchCaFile, opensearchUrls, 'https:', 'OPENSEARCH_URL'],
+    ['REDIS_CA_FILE', redisCaFile, redis, 'rediss:', 'REDIS_URL or STREAM_REDIS_URL'],
+  ] as const
+  return files.flatMap(([name, file, urls, protocol, settings]) => {
+    const hasTls = urls.some((url) => url.startsWith(protocol))
+    if (file === undefined || urls.length === 0 || hasTls) return []
+    return [
+      `${name}: expected ${protocol}// in ${settings}, because other connections have no TLS; correct the URL or remove ${name}`,
+    ]
   })
 }
 

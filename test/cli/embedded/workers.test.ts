@@ -229,9 +229,10 @@ it('serve with two workers reports a port in use once, and exits 1', async () =>
 })
 
 it('serve with two workers reports once why workers cannot start, and exits 1', async () => {
-  const broken = { ...env, PORT: '0', OPERATIONS_PORT: '0', REDIS_CA_FILE: '/nowhere/ca.pem' }
+  const redis = { REDIS_URL: 'rediss://127.0.0.1:1', REDIS_CA_FILE: '/nowhere/ca.pem' }
+  const broken = { ...env, ...redis, PORT: '0', OPERATIONS_PORT: '0' }
   const together = await runProcess(['serve'], broken)
-  expect(together.stderr).toContain('REDIS_CA_FILE')
+  expect(together.stderr).toContain('REDIS_CA_FILE: cannot read a PEM certificate')
   expect(together).toEqual(await runCommand(['serve'], { ...broken, WORKERS: '1' }))
   expect(together.code).toBe(1)
 })

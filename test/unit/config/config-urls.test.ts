@@ -158,3 +158,40 @@ describe('OPERATOR_WEBHOOK_URL', () => {
     expect(named({ OPERATOR_WEBHOOK_URL: value })).toEqual(['OPERATOR_WEBHOOK_URL'])
   })
 })
+
+describe('a CA file', () => {
+  const PLAIN_SEARCH = { ...secrets, OPENSEARCH_URL: 'http://search-1:9200,http://search-2:9200' }
+  const CA = { OPENSEARCH_CA_FILE: '/ca.pem', REDIS_CA_FILE: '/ca.pem' }
+
+  it.each([
+    ['OPENSEARCH_CA_FILE', 'OpenSearch', PLAIN_SEARCH],
+    ['REDIS_CA_FILE', 'the limits', { REDIS_URL: 'redis://redis:6379' }],
+    ['REDIS_CA_FILE', 'the stream', { STREAM_REDIS_URL: 'redis://redis:6379' }],
+    [
+      'REDIS_CA_FILE',
+      'both',
+      { REDIS_URL: 'redis://a:6379,redis://b:6379', STREAM_REDIS_URL: 'REDIS://c:6379' },
+    ],
+  ])('%s is refused when the connection of %s has no TLS', (name, _of, urls) => {
+    expect(problemsOf({ ...urls, [name]: '/ca.pem' })).toEqual([
+      expect.stringMatching(
+        new RegExp(`^  ${name}: expected (https|rediss)://.* in .*_URL, .*; .* or remove ${name}$`),
+      ),
+    ])
+  })
+
+  it.each([
+    ['OpenSearch', { ...secrets, OPENSEARCH_URL: 'https://search' }],
+    ['the limits', { REDIS_URL: 'rediss://a', STREAM_REDIS_URL: 'redis://b' }],
+    ['the stream', { REDIS_URL: 'redis://a', STREAM_REDIS_URL: 'rediss://b' }],
+    ['no store', {}],
+  ])('is accepted with TLS to %s', (_to, urls) => {
+    const name = 'OPENSEARCH_URL' in urls ? 'OPENSEARCH_CA_FILE' : 'REDIS_CA_FILE'
+    expect(problemsOf({ ...urls, [name]: '/ca.pem' })).toEqual([])
+  })
+
+  it('is not reported beside an invalid URL', () => {
+    const urls = { ...secrets, OPENSEARCH_URL: 'search:9200', REDIS_URL: 'redis:6379' }
+    expect(named({ ...urls, ...CA })).toEqual(['OPENSEARCH_URL', 'REDIS_URL'])
+  })
+})

@@ -6,7 +6,7 @@ import { createMetrics } from '../../src/observability/metrics/registry.ts'
 import { createFallbackLimiter } from '../../src/rate-limit/fallback-limiter.ts'
 import type { BucketRate } from '../../src/rate-limit/gcra.ts'
 import { createMemoryLimiter } from '../../src/rate-limit/memory-limiter.ts'
-import { connectRedis } from '../../src/stores/redis/client.ts'
+import { connectRedis, RELAXED, type Timeouts } from '../../src/stores/redis/client.ts'
 import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
 import type { RunningRedis } from '../harness/services/redis.ts'
 
@@ -27,21 +27,23 @@ export const onTestEnd = (close: () => unknown) => closers.push(close)
 export interface ProcessOptions {
   ca?: string
   deadlineMs?: number
+  timeouts?: Timeouts
 }
 
 /** Timeouts for tests without delays, so that a busy machine does not fail them. */
-export const RELAXED_DEADLINE: ProcessOptions = { deadlineMs: 5_000 }
+export const RELAXED_TIMEOUTS: ProcessOptions = { deadlineMs: 5_000, timeouts: RELAXED }
 
 export type LimiterProcess = Awaited<ReturnType<typeof openLimiterProcess>>
 
 /** The limits of one API process; processes with the same Redis share them. */
 export async function openLimiterProcess(urls: readonly string[], options: ProcessOptions = {}) {
-  const { ca, ...timing } = options
+  const { ca, timeouts, ...timing } = options
   const recorded = { errors: [] as string[], states: [] as boolean[], localDecisions: 0 }
   const metrics = createMetrics()
   const connection = await connectRedis({
     urls,
     ca,
+    ...(timeouts && { timeouts }),
     onError: ({ message }) => recorded.errors.push(message),
   })
   const limiter = createFallbackLimiter({

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { RELAXED } from '../../src/stores/redis/client.ts'
 import { type FaultyProxy, startFaultyProxy } from '../harness/faulty-proxy/faulty-proxy.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
 import {
@@ -9,7 +10,7 @@ import {
   onTestEnd,
   openLimiterProcess,
   type ProcessOptions,
-  RELAXED_DEADLINE,
+  RELAXED_TIMEOUTS,
   send,
   waitUntilDecisionsAre,
   waitUntilShared,
@@ -35,7 +36,7 @@ describe('a Redis of one node', () => {
   const proxied = () => `redis://127.0.0.1:${proxy.port}`
 
   it('two processes share limits through one Redis', async () => {
-    const [one, other] = await openTwo(RELAXED_DEADLINE)
+    const [one, other] = await openTwo(RELAXED_TIMEOUTS)
     await waitUntilShared(one, other)
     expect([one.recorded, other.recorded]).toEqual(
       Array.from({ length: 2 }, () => ({ errors: [], states: [], localDecisions: 0 })),
@@ -55,7 +56,7 @@ describe('a Redis of one node', () => {
   })
 
   it('a killed Redis is logged once', async () => {
-    const one = await openLimiterProcess([redis.url])
+    const one = await openLimiterProcess([redis.url], { timeouts: RELAXED })
     send('SIGKILL', redis)
     await waitUntilDecisionsAre(one, 'local')
     await callDecisionsFor(one, 500)
@@ -83,7 +84,7 @@ describe('a Redis of one node', () => {
   })
 
   it('limits stay shared after Redis loses its scripts', async () => {
-    const [one, other] = await openTwo(RELAXED_DEADLINE)
+    const [one, other] = await openTwo(RELAXED_TIMEOUTS)
     await callEveryDecision(one)
     await one.redis.script('FLUSH')
     await Promise.all([callEveryDecision(one), callEveryDecision(other)])
@@ -92,7 +93,7 @@ describe('a Redis of one node', () => {
   })
 
   it('limits restart from full buckets after Redis is flushed', async () => {
-    const one = await openLimiterProcess([redis.url], RELAXED_DEADLINE)
+    const one = await openLimiterProcess([redis.url], RELAXED_TIMEOUTS)
     await one.limiter.take('acc_1')
     await one.redis.flushall()
     expect((await one.limiter.take('acc_1')).remaining).toBe(999)
@@ -185,7 +186,7 @@ describe('a Redis of one node', () => {
   })
 
   it('a busy event loop does not count as a slow Redis', async () => {
-    const one = await openLimiterProcess([redis.url], { deadlineMs: 500 })
+    const one = await openLimiterProcess([redis.url], { deadlineMs: 500, timeouts: RELAXED })
     await callEveryDecision(one)
     const decision = one.limiter.take('acc_1')
     const busyUntil = performance.now() + 1_000

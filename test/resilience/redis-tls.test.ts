@@ -6,7 +6,7 @@ import {
   countLocalDecisions,
   onTestEnd,
   openLimiterProcess,
-  RELAXED_DEADLINE,
+  RELAXED_TIMEOUTS,
   waitUntilShared,
 } from './limiter-process.ts'
 
@@ -28,7 +28,7 @@ describe('a Redis behind TLS', () => {
 
   it('processes that trust the certificate authority of Redis share limits', async () => {
     const url = await startTls()
-    const trusting = { ...RELAXED_DEADLINE, ca: certificate.ca }
+    const trusting = { ...RELAXED_TIMEOUTS, ca: certificate.ca }
     const one = await openLimiterProcess([url], trusting)
     const other = await openLimiterProcess([url], trusting)
     await waitUntilShared(one, other)
@@ -36,7 +36,7 @@ describe('a Redis behind TLS', () => {
   })
 
   it('a process that does not trust the certificate of Redis decides locally and logs why', async () => {
-    const one = await openLimiterProcess([await startTls()])
+    const one = await openLimiterProcess([await startTls()], RELAXED_TIMEOUTS)
     expect(await countLocalDecisions(one)).toBe(3)
     expect(one.recorded.errors).toEqual([expect.stringContaining('certificate')])
   })

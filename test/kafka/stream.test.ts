@@ -216,6 +216,7 @@ describe('dead letters', () => {
     const stream = await open(feed)
     const { entries } = await stream.read()
     await feed.admin.deleteTopics({ topics: [feed.deadLetterTopic] })
+    await expect.poll(() => feed.admin.listTopics()).not.toContain(feed.deadLetterTopic)
     const sending = stream.deadLetter(entries.map((entry) => ({ ...entry, error })))
     await expect(sending).rejects.toThrow(`Kafka has no topic "${feed.deadLetterTopic}"`)
     expect(await feed.committed()).toEqual([-1])

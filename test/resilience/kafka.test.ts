@@ -16,8 +16,8 @@ const PATIENT = { timeout: 120_000 }
 
 let kafka: RunningKafka
 beforeAll(async () => {
-  // A killed broker registers again when its session has ended.
-  kafka = await startKafka({ properties: { 'broker.session.timeout.ms': '1000' } })
+  // A killed broker registers again when its session has ended. A busy one keeps its session.
+  kafka = await startKafka({ properties: { 'broker.session.timeout.ms': '3000' } })
 })
 afterAll(() => kafka.stop())
 

@@ -42,7 +42,7 @@ describe('a legitimate request', () => {
     }
     expect(urls).toHaveLength(URLS)
     expect(others.slice(0, 3)).toEqual([])
-  })
+  }, 300_000)
 
   it('the edge accepts a cursor that contains the marker of a serialised Java object', async () => {
     // The bytes of the instant equal the marker; a kid of three letters aligns them in base64.

@@ -53,7 +53,8 @@ it('a rolling restart of two processes fails no request', async () => {
     const server = `Server api/api${index + 1}`
     expect(await old.stop('SIGTERM')).toBe(0)
     // The edge stopped sending requests to it before it exited.
-    expect(await edge.log()).toContain(`${server} is DOWN, reason: Layer7 wrong status, code: 503`)
+    const reason = 'reason: Layer7 (wrong status, code: 503|timeout)' // On a busy machine.
+    expect(await edge.log()).toMatch(new RegExp(`${server} is DOWN, ${reason}`))
     await succeed(old)
     await expect.poll(() => edge?.log()).toContain(`${server} is UP`)
   }

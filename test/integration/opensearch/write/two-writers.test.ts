@@ -87,9 +87,9 @@ describe('two concurrent writers', () => {
   })
 
   it('the second writer waits longer than a lease and reports it once', async () => {
-    const { child, ended } = await startLoad(EXPIRING_LEASE)
+    const { child, ended } = await startLoad()
     const second = await startWaiting(2)
-    await pause(1.5 * EXPIRING_LEASE_MS)
+    await pause(1.5 * LEASE_MS)
     expect([second.child.exitCode, await amount('ord_0')]).toEqual([null, 1])
     child.kill('SIGINT')
     await ended

@@ -26,6 +26,8 @@ beforeEach(async () => {
     MAX_CONCURRENT_REQUESTS: '1',
     RATE_LIMIT_CAPACITY: '1000',
   })
+  // Otherwise a periodic flush would open a connection that a test counts.
+  test.services.usage.record = () => {}
   lines = []
   const stream = new Writable({
     write(chunk, _encoding, done) {

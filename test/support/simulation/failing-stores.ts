@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { vi } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openOpenSearchStores } from '../../../src/stores/opensearch/stores.ts'
@@ -23,6 +24,7 @@ export async function openTroubledStores(shards = 1): Promise<TroubledStores> {
   const urls = config.opensearchUrls ?? []
   const stores = openOpenSearchStores({ urls }, parseConfig(backend.env))
   await stores.initialize()
+  const freed: Promise<unknown>[] = []
   const writers = createFailingWriters({
     ports: urls.map((url) => Number(new URL(url).port)),
     open(port, clock) {
@@ -35,10 +37,12 @@ export async function openTroubledStores(shards = 1): Promise<TroubledStores> {
         // Retries when one of them is removed at the same moment.
         vi.waitFor(
           () => opensearch('PUT', settings, { 'index.blocks.read_only_allow_delete': on }),
-          { timeout: 10_000 },
+          { timeout: 60_000 },
         )
       await block(true)
-      setTimeout(() => block(null), forMs)
+      const done = pause(forMs).then(() => block(null))
+      done.catch(() => {}) // close() rejects with it.
+      freed.push(done)
     },
   })
   return {
@@ -46,8 +50,12 @@ export async function openTroubledStores(shards = 1): Promise<TroubledStores> {
     stores,
     writers,
     async close() {
-      await stores.close()
-      await backend.remove()
+      try {
+        await Promise.all(freed)
+      } finally {
+        await stores.close()
+        await backend.remove()
+      }
     },
   }
 }

@@ -28,6 +28,9 @@ export const EXPIRING_LEASE = { WRITER_LEASE_MS: `${EXPIRING_LEASE_MS}` }
 /** For a process that is killed repeatedly: its successor waits until the lease expires. */
 export const KILL_LOOP_LEASE = { WRITER_LEASE_MS: '1000' }
 
+/** The tests of a run share the queue of the cluster's changes, where 30 s may be too short. */
+const PATIENTLY = 'cluster_manager_timeout=180s'
+
 const secret = () => randomBytes(32).toString('base64')
 
 /** An empty folder; `remove` deletes it with its content. */
@@ -67,8 +70,8 @@ export function createBackend(): Backend {
     async remove() {
       remove()
       await Promise.all([
-        opensearch('DELETE', `${prefix}*`),
-        deleteIfFound(`_index_template/${prefix}orders`),
+        opensearch('DELETE', `${prefix}*?${PATIENTLY}&timeout=180s`),
+        deleteIfFound(`_index_template/${prefix}orders?${PATIENTLY}`),
       ])
     },
   }

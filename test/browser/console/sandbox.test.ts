@@ -35,6 +35,7 @@ const state = (text: string) =>
 /** Creates an order, and waits for its card. */
 async function createTestOrder(scenario: string) {
   await show('Testes')
+  await heading('Testes') // The page renders the section after the click returns.
   await dataLoaded(page)
   const cards = page.locator('.card')
   const before = await cards.count()

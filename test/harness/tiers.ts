@@ -2,8 +2,8 @@ import type { Tool } from './services/service-sources.ts'
 
 /** The tiers without services: folder of `test` → timeout of a test. */
 export const embeddedTiers = {
-  unit: { folder: 'unit', testTimeoutMs: 20_000 },
-  http: { folder: 'http', testTimeoutMs: 20_000 },
+  unit: { folder: 'unit', testTimeoutMs: 60_000 },
+  http: { folder: 'http', testTimeoutMs: 60_000 },
   contract: { folder: 'contract', testTimeoutMs: 120_000 },
   cli: { folder: 'cli', testTimeoutMs: 120_000 },
 }

@@ -12,7 +12,7 @@ export const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.ur
 const SERVICE_FLAGS = ['--max-semi-space-size=2']
 /** In any checkout. */
 const SERVICE_PROGRAM = join('src', 'main.ts')
-const START_MS = 60_000
+const START_MS = 180_000
 const END_MS = 60_000
 const OPERATIONS = /operations at (http:[^"\s]+)/
 

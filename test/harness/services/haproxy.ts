@@ -13,7 +13,7 @@ import { makeCertificate } from './certificate.ts'
 export const MIN_HAPROXY = { major: 2, minor: 6 }
 
 const CONFIG = fileURLToPath(new URL('../../../docker/edge/haproxy.cfg', import.meta.url))
-const START_MS = 60_000
+const START_MS = 180_000
 // Debian installs HAProxy in a folder that is only on root's path.
 const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin']
 

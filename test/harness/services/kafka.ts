@@ -10,7 +10,7 @@ import { findOnPath } from '../tools/find-on-path.ts'
 import { findJava, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
 import { formattedData, IDENTITY, kafkaClassPath, toProperties } from './kafka-class-path.ts'
 
-const START_MS = 60_000
+const START_MS = 180_000
 
 export interface KafkaOptions {
   /** The protocol of the listener of clients. */

@@ -5,7 +5,7 @@ import { areFree, findFreePort } from '../processes/ports.ts'
 import { type ScratchProcess, startInScratch } from '../processes/scratch.ts'
 import { findOnPath } from '../tools/find-on-path.ts'
 
-const START_MS = 60_000
+const START_MS = 180_000
 const PING_TIMEOUT_MS = 1_000
 const MAX_PORT = 65_535
 /** The offset of a node's cluster bus port from its client port. */

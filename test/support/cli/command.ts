@@ -134,7 +134,7 @@ export interface RunningService {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-const START_MS = 50_000
+const START_MS = 180_000
 const FREE_PORTS = { PORT: '0', OPERATIONS_PORT: '0' }
 
 /** Starts `serve` in a separate process, on free ports, and waits until it listens. */
@@ -146,12 +146,12 @@ export async function startService(
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk) => (output.stdout += chunk))
   child.stderr.on('data', (chunk) => (output.stderr += chunk))
-  const hasEnded = () => child.exitCode !== null
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   const baseUrl = await listening(args, output, hasEnded)
   return { baseUrl, output: () => output, stop }
 
   async function stop(signal: NodeJS.Signals = 'SIGTERM') {
-    if (child.exitCode === null && child.signalCode === null) {
+    if (!hasEnded()) {
       child.kill(signal)
       await once(child, 'close')
     }

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { formatInstant } from '../lib/instant.ts'
+import { parseQueryInstant } from '../orders/query-instant.ts'
 import { UsageError } from './errors.ts'
 import type { SyncState } from './sync-store.ts'
 
@@ -10,7 +12,8 @@ export interface SyncSource {
 
 /**
  * The saved state, or the initial one.
- * @throws UsageError for a store of another API, another key or a newer client
+ * @throws UsageError for a store of another API, another key or a newer client, and for an invalid
+ *   `since`
  */
 export function openState(
   state: SyncState | null,
@@ -39,12 +42,23 @@ export function openState(
 
 function initialState(source: SyncState['source'], since: string | Date | undefined): SyncState {
   const pass = { number: 0, kind: 'all', updatedGte: null, cursor: null, reached: 'done' } as const
-  const from = since === undefined ? null : new Date(since)
-  if (from !== null && Number.isNaN(from.getTime())) {
-    throw new UsageError(`since: "${since}" não é um instante. Exemplo: 2026-03-01T00:00:00-03:00.`)
-  }
-  const start = { since: from?.toISOString() ?? null, watermark: null, walkedAt: null }
+  const from = since === undefined ? null : parseSince(since)
+  const start = { since: from, watermark: null, walkedAt: null }
   return { version: 1, source, ...start, pass }
+}
+
+/**
+ * The instant that the API reads. `Date` would accept a text without a zone, or of a day that does
+ * not exist, and the store would keep the wrong start.
+ */
+function parseSince(since: string | Date): string {
+  if (since instanceof Date) {
+    if (!Number.isNaN(since.getTime())) return since.toISOString()
+    throw new UsageError('since: a data não é válida (Invalid Date).')
+  }
+  const parsed = parseQueryInstant(String(since))
+  if (typeof parsed !== 'string') return formatInstant(parsed.ceilMs)
+  throw new UsageError(`since: "${since}" não é um instante. ${parsed}`)
 }
 
 /** Shows whether a key changed without revealing it. */

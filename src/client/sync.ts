@@ -12,8 +12,9 @@ import type { Transport } from './transport.ts'
 export interface SyncOptions {
   store: SyncStore
   /**
-   * Only orders updated at this instant or later, which excludes those without `updated_at`.
-   * Applies to the first sync of a store, which keeps it.
+   * Only orders updated at this instant or later, which excludes those without `updated_at`. A text
+   * is an instant as of a date filter, with its time zone. Applies to the first sync of a store,
+   * which keeps it.
    */
   since?: string | Date
   /** How far each run goes back before the watermark; milliseconds, default one minute. */

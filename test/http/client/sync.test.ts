@@ -79,9 +79,27 @@ describe('the first sync', () => {
     expect(listRequests()).toEqual([{ updatedGte: '2026-03-02T12:04:00.000Z', hasCursor: false }])
   })
 
-  it('rejects an invalid `since`', async () => {
-    await expect(sync({ since: 'ontem' })).rejects.toThrow(UsageError)
+  it.each([
+    'ontem',
+    '5',
+    '12/05/2026',
+    '2026-03-02',
+    '2026-03-02T12:04:00',
+    '2026-02-30T00:00:00Z',
+    new Date(Number.NaN),
+  ])('rejects the `since` %s, as the API does', async (since) => {
+    await expect(sync({ since })).rejects.toThrow(UsageError)
     expect(faultServer.requests).toEqual([])
+    expect(await store.read()).toBeNull()
+  })
+
+  it.each([
+    '2026-03-02T09:04-0300',
+    '2026-03-02T12:03:59.9999Z',
+    new Date('2026-03-02T12:04:00.000Z'),
+  ])('reads from the `since` %s at the millisecond that the API uses', async (since) => {
+    await sync({ since })
+    expect(listRequests()).toEqual([{ updatedGte: '2026-03-02T12:04:00.000Z', hasCursor: false }])
   })
 })
 

@@ -1,7 +1,13 @@
 import { getAccount } from './get-account.ts'
 import { findOrder, getOrder } from './get-order.ts'
 import { createListing, type OrderListing } from './listing.ts'
-import { parseApiKey, parseBaseUrl, rejectBrowsers, requireOptions } from './options.ts'
+import {
+  assertDuration,
+  parseApiKey,
+  parseBaseUrl,
+  rejectBrowsers,
+  requireOptions,
+} from './options.ts'
 import { applyRemoval, type RemovalResult } from './removals.ts'
 import type { Account, ListParams, Order, WebhookEvent } from './schema.ts'
 import { type SyncOptions, type SyncResult, syncOrders } from './sync.ts'
@@ -44,11 +50,11 @@ export interface ClientOptions {
   baseUrl: string | URL
   /** The account's key. Keep it in the environment or a secret store, never in the code. */
   apiKey: string
-  /** The limit of one try; milliseconds, default 30 seconds. */
+  /** The limit of one try; milliseconds, default 30 seconds, at least 1. */
   timeoutMs?: number
   /**
    * The limit of all retries of one call; milliseconds, default 15 minutes, which exceeds the
-   * `Retry-After` of the edge. 0: no retries.
+   * `Retry-After` of the edge. 0: no retries. `Infinity`: no limit.
    */
   retryForMs?: number
   /** Called before every wait, for logging. */
@@ -89,23 +95,29 @@ export interface RemovalOptions extends CallOptions {
 
 const TIMEOUT_MS = 30_000
 const RETRY_FOR_MS = 15 * 60_000
+/** The longest delay of a timer; a longer one would end at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 /**
  * A client of the Orders API for servers: Node 20.3 or later, Deno, Bun. It stays within the
  * account's rate limit, honors `Retry-After` and retries transient failures.
- * @throws UsageError for an invalid address or key
+ * @throws UsageError for an invalid address, key or time limit
  */
 export function createOrdersClient(options: ClientOptions): OrdersClient {
   rejectBrowsers()
   requireOptions(options)
   const baseUrl = parseBaseUrl(options.baseUrl)
   const apiKey = parseApiKey(options.apiKey)
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS
+  const retryForMs = options.retryForMs ?? RETRY_FOR_MS
+  assertDuration('timeoutMs', timeoutMs, { minMs: 1, maxMs: MAX_TIMEOUT_MS })
+  assertDuration('retryForMs', retryForMs)
   const transport = createTransport({
     baseUrl,
     apiKey,
     fetch: options.fetch ?? globalThis.fetch,
-    timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
-    retryForMs: options.retryForMs ?? RETRY_FOR_MS,
+    timeoutMs,
+    retryForMs,
     onWait: options.onWait ?? (() => {}),
   })
 

@@ -65,6 +65,17 @@ export function parseApiKey(text: string | undefined): string {
   return key
 }
 
+/** @throws UsageError for milliseconds outside the limits, such as NaN */
+export function assertDuration(
+  name: string,
+  ms: number,
+  { minMs = 0, maxMs = Infinity } = {},
+): void {
+  if (ms >= minMs && ms <= maxMs) return
+  const limits = maxMs === Infinity ? `de ${minMs} em diante` : `de ${minMs} a ${maxMs}`
+  throw new UsageError(`${name}: ${ms} não é um tempo válido em milissegundos, ${limits}.`)
+}
+
 /** @throws UsageError in a browser, where every visitor of the page could read the key */
 export function rejectBrowsers(): void {
   if ('window' in globalThis && 'document' in globalThis) {

@@ -3,6 +3,7 @@ import { ApiError, UsageError } from './errors.ts'
 import { finishRun } from './finish-run.ts'
 import { findOrder } from './get-order.ts'
 import { createListing, type OrderPage } from './listing.ts'
+import { assertDuration } from './options.ts'
 import { changeExclusively, savePage } from './removals.ts'
 import { afterPage, nextRun, restarted } from './sync-run.ts'
 import { openState, type SyncSource } from './sync-source.ts'
@@ -93,8 +94,8 @@ async function syncOnce(
   options: SyncOptions,
 ): Promise<SyncResult> {
   const { store, overlapMs = MINUTE_MS, fullSyncIntervalMs = DAY_MS, clock = wallClock } = options
-  assertDuration('overlapMs', overlapMs, DAY_MS * 366)
-  assertDuration('fullSyncIntervalMs', fullSyncIntervalMs, Number.POSITIVE_INFINITY)
+  assertDuration('overlapMs', overlapMs, { maxMs: DAY_MS * 366 }) // Below 0 it would skip orders.
+  assertDuration('fullSyncIntervalMs', fullSyncIntervalMs)
   const finish = { store, allowMassRemoval: options.allowMassRemoval ?? false, nowMs: clock }
   const end = (run: SyncState) => changeExclusively(store, () => finishRun(run, finish))
   const saved = openState(await store.read(), source, options)
@@ -153,10 +154,4 @@ function pagesOf(
 /** The guide's remedy for a rejected cursor is to start the listing again. */
 function isCursorRejected(error: unknown, { cursor }: SyncRun): boolean {
   return error instanceof ApiError && error.param === 'cursor' && cursor !== null
-}
-
-/** @throws UsageError: a negative overlap would skip orders silently */
-function assertDuration(name: string, ms: number, maxMs: number): void {
-  if (ms >= 0 && ms <= maxMs) return
-  throw new UsageError(`${name}: ${ms} não é um tempo válido em milissegundos, de 0 em diante.`)
 }

@@ -66,7 +66,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 
   async function send(url: string, signal: AbortSignal | undefined): Promise<ReceivedResponse> {
-    const deadline = AbortSignal.timeout(timeoutMs)
+    const deadline = AbortSignal.timeout(Math.ceil(timeoutMs)) // A fraction is a RangeError.
     try {
       const response = await options.fetch(url, {
         headers: {

@@ -268,6 +268,11 @@ describe('an error of the client', () => {
     expect((await failure(orders.get('ord_00'))).message).toMatch(/demorou demais/)
   })
 
+  it('the client accepts a fraction of a millisecond as timeoutMs', async () => {
+    const orders = connect({ timeoutMs: 30_000.5, retryForMs: 0 })
+    expect(await orders.get('ord_00')).toMatchObject({ id: 'ord_00' })
+  })
+
   it('the client throws the abort reason of the signal', async () => {
     const orders = await connectKnown()
     faultServer.plan(text(429, '', { 'retry-after': '60' }))

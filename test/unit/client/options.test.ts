@@ -50,6 +50,34 @@ describe('the API key', () => {
   })
 })
 
+describe('the time limits', () => {
+  const create = (limits: Partial<ClientOptions>) =>
+    createOrdersClient({ baseUrl: 'https://api.example.com', apiKey: 'key_live_abc', ...limits })
+
+  it.each<Partial<ClientOptions>>([
+    { timeoutMs: Number.NaN },
+    { timeoutMs: Number.POSITIVE_INFINITY },
+    { timeoutMs: -1 },
+    { timeoutMs: 0 },
+    { timeoutMs: 2 ** 31 },
+    { timeoutMs: 5e9 },
+    { retryForMs: Number.NaN },
+    { retryForMs: -1 },
+  ])('rejects %o', (limits) => {
+    expect(() => create(limits)).toThrow(UsageError)
+    expect(() => create(limits)).toThrow(/^(timeoutMs|retryForMs): .* não é um tempo válido/)
+  })
+
+  it.each<Partial<ClientOptions>>([
+    { timeoutMs: 1 },
+    { timeoutMs: 2 ** 31 - 1 },
+    { retryForMs: 0 },
+    { retryForMs: Number.POSITIVE_INFINITY },
+  ])('accepts %o', (limits) => {
+    expect(() => create(limits)).not.toThrow()
+  })
+})
+
 describe('the runtime check', () => {
   afterEach(() => vi.unstubAllGlobals())
 

@@ -58,7 +58,8 @@ Formatos:
   csv-br   para o Excel em português: abre com dois cliques. Muda, em relação à API:
            - ponto e vírgula entre colunas, e a marca que faz o Excel ler UTF-8
            - centavos viram valores com vírgula decimal, exatos: 9900 vira 99,00
-           - instantes viram dd/mm/aaaa hh:mm:ss no horário de Brasília, sem os milissegundos
+           - instantes viram dd/mm/aaaa hh:mm:ss no horário de Brasília, sem os milissegundos; antes de março de 1900,
+             que o Excel não mostra, ficam como na API
            - texto que o Excel trocaria por número, data ou fórmula (CPF, CEP, telefone, nomes que começam com
              = + - @) vai como ="00123", que aparece e se comporta como o texto; se não couber ali (mais de 255
              caracteres, ou com quebra de linha), vai com um apóstrofo na frente
@@ -66,7 +67,8 @@ Formatos:
            - caracteres de controle saem, e uma célula acaba nos 32.767 caracteres que o Excel aceita
 
   xlsx     uma planilha do Excel: valores em reais como números, datas como datas no horário de Brasília, e o resto como
-           texto, que nunca vira fórmula. Acima de 300.000 linhas, continua em outra aba do mesmo arquivo
+           texto, que nunca vira fórmula; é texto também um instante antes de março de 1900. Acima de 300.000 linhas,
+           continua em outra aba do mesmo arquivo
 
 Com --rows items as colunas do pedido se repetem em cada produto: some item.sub_total, e não amount_total.
 

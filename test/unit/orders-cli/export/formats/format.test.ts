@@ -87,6 +87,11 @@ describe('csv-br', () => {
     ])
   })
 
+  it('csv-br has an instant before March 1900 as in the API', () => {
+    const [row] = rowsOf('csv-br', apiOrder({ paid_at: '0001-01-01T00:00:00.000Z' }))
+    expect(row?.['paid_at']).toBe('0001-01-01T00:00:00.000Z')
+  })
+
   it('begins with one byte order mark', () => {
     const text = written('csv-br', [rich, rich])
     expect(text.match(/\uFEFF/g)).toHaveLength(1)

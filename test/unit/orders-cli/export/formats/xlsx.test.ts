@@ -38,6 +38,14 @@ describe('a workbook', () => {
     ])
   })
 
+  it.each(['0001-01-01T00:00:00.000Z', '1899-06-01T12:00:00.000Z'])(
+    'a workbook has the instant %s as text, because Excel shows no such date',
+    async (paid_at) => {
+      const [row] = await rowsOf([apiOrder({ paid_at })])
+      expect(row?.['paid_at']).toBe(paid_at)
+    },
+  )
+
   it.each([
     '=HYPERLINK("http://x")',
     '+5511999990000',

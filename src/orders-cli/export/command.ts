@@ -8,7 +8,7 @@ import { filterOptions, filtersOf } from './filters.ts'
 import { createFormat, formatNames } from './formats/format.ts'
 import { headersNames, rowsNames } from './formats/table.ts'
 import { loadXlsxWriter } from './formats/xlsx.ts'
-import { openPartFile } from './part-file.ts'
+import { followLink, openPartFile } from './part-file.ts'
 import { exportToFile, exportToStdout } from './write.ts'
 
 const options = {
@@ -56,7 +56,8 @@ export async function runExport(args: readonly string[], context: Context): Prom
     return
   }
   const request = { url, filters, format: formatName, rows, ...(headers === 'pt' && { headers }) }
-  const part = await openPartFile(text.out, request, flags.has('resume'), context.cwd)
+  const file = await followLink(text.out, context.cwd)
+  const part = await openPartFile(file, request, flags.has('resume'), context.cwd)
   try {
     const progress = createOrdersProgress(context.status, monotonicClock, part.state().orders)
     const client = await connect(context, url, progress.wait)
@@ -66,9 +67,9 @@ export async function runExport(args: readonly string[], context: Context): Prom
       '--resume',
       ...args.filter((arg) => arg !== '--resume'),
     ]
-    const work = { client, filters, format, progress, part, file: text.out, resumeCommand }
+    const work = { client, filters, format, progress, part, file, resumeCommand }
     if (flags.has('resume') && !part.isResumed) {
-      context.status.printLine(`Não há o que continuar em ${text.out}.part: começando do início.`)
+      context.status.printLine(`Não há o que continuar em ${file}.part: começando do início.`)
     }
     await exportToFile(work, context)
   } finally {

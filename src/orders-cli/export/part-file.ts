@@ -1,4 +1,13 @@
-import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import {
+  type FileHandle,
+  open,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { PRIVATE, replaceFile, syncFolder } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
@@ -28,8 +37,19 @@ export interface PartFile {
 }
 
 /**
- * Opens `<file>.part` and its state `<file>.part.json`, locked by this process. `cwd`: where a
- * relative `file` starts.
+ * The file that a symbolic link names, also one that does not exist yet: the final rename would
+ * replace the link. Any other file: as typed.
+ */
+export async function followLink(file: string, cwd: string): Promise<string> {
+  const path = resolve(cwd, file)
+  const next = await readlink(path).catch(() => null)
+  if (next === null) return file
+  return await realpath(path).catch(() => resolve(dirname(path), next))
+}
+
+/**
+ * Opens `<file>.part` and its state `<file>.part.json`, locked by this process. `file` is no
+ * symbolic link; `cwd`: where a relative `file` starts.
  * @throws CommandError if an unfinished export is there that must not or cannot be resumed
  */
 export async function openPartFile(

@@ -1,5 +1,13 @@
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
@@ -190,6 +198,24 @@ describe('an export to a file', () => {
     await interrupt()
     expect(readFileSync(path(FILE), 'utf8')).toBe('ontem')
     await expectResumed()
+  })
+
+  it.each([
+    ['replaces', 'ontem'],
+    ['creates', null],
+  ])('%s the file that a symbolic link names, and keeps the link', async (_, before) => {
+    const target = path('alvo.csv')
+    if (before !== null) writeFileSync(target, before)
+    symlinkSync('alvo.csv', path(FILE))
+    const { code, stderr } = await runOrders(CSV, place())
+    expect(code, stderr).toBe(0)
+    expect(lstatSync(path(FILE)).isSymbolicLink()).toBe(true)
+    expect(readFileSync(target)).toEqual(whole)
+    expect(readdirSync(service.folder).filter((name) => name.startsWith('alvo'))).toEqual([
+      'alvo.csv',
+    ])
+    rmSync(target)
+    clean()
   })
 
   it('leaves nothing behind when it fails before its first page', async () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { open, readdir, rm } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { hostname } from 'node:os'
@@ -12,17 +12,32 @@ import { CommandError } from './errors.ts'
 /** Processes that start at the same moment see each other's lock, so each retries after a pause. */
 const MAX_TRIES = 4
 const MAX_PAUSE_MS = 150
+/** How often a holder renews the time of its lock file. */
+const RENEWAL_MS = 10_000
+/** The age at which the lock of another machine or container counts as that of a dead process. */
+const EXPIRY_MS = 60_000
 
 export interface Lock {
+  /**
+   * Renews the lock. Call it before each write, because a suspended machine renews no lock.
+   * @throws CommandError if another process has removed the lock since then; system errors
+   */
+  assertHeld(): Promise<void>
   release(): Promise<void>
 }
 
 /**
  * Excludes other processes: each creates its own lock file, `<prefix><process>`, and proceeds only
- * if no other lock file exists, so two never proceed. A dead process's lock file is removed.
+ * if no other lock file exists, so two never proceed. A dead process's lock file is removed: at once
+ * where the process table shows that it is dead, otherwise after a minute without a renewal. A lock
+ * of the kernel would need SQLite, which Node 20 lacks, and support of the network file system.
  * @throws CommandError with `busy` if another process holds the lock; system errors
  */
-export async function acquireLock(prefix: string, busy: string): Promise<Lock> {
+export async function acquireLock(
+  prefix: string,
+  busy: string,
+  { renewalMs = RENEWAL_MS } = {},
+): Promise<Lock> {
   const mine = prefix + ownName()
   const guard = removeAtDeath(mine)
   try {
@@ -31,11 +46,42 @@ export async function acquireLock(prefix: string, busy: string): Promise<Lock> {
     guard?.kill('SIGKILL')
     throw error
   }
+  const renewals = setInterval(() => void renew(mine).catch(() => {}), renewalMs).unref()
   return {
+    async assertHeld() {
+      await renew(mine).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+        throw new CommandError(`${busy} (Este ficou parado mais de um minuto, e perdeu a vez.)`)
+      })
+    },
     async release() {
+      clearInterval(renewals)
       guard?.kill('SIGKILL') // First: it would remove the lock of a later call in this process.
       await rm(mine, { force: true })
     },
+  }
+}
+
+/**
+ * Updates the time of an existing file. By a write, so that it is the clock of the file system,
+ * which also a lock of another machine has.
+ */
+async function renew(file: string): Promise<void> {
+  const handle = await open(file, 'r+')
+  try {
+    await handle.write('.', 0)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Opens the file, because a network file system may return an earlier time without that. */
+async function modifiedMs(file: string): Promise<number> {
+  const handle = await open(file)
+  try {
+    return (await handle.stat()).mtimeMs
+  } finally {
+    await handle.close()
   }
 }
 
@@ -63,7 +109,7 @@ function removeAtDeath(file: string): ChildProcess | null {
 async function claim(prefix: string, mine: string, busy: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     await (await open(mine, 'w', PRIVATE)).close()
-    const holders = await liveHolders(prefix, basename(mine)).catch(async (error) => {
+    const holders = await liveHolders(prefix, mine).catch(async (error) => {
       await rm(mine, { force: true })
       throw error
     })
@@ -78,24 +124,56 @@ async function claim(prefix: string, mine: string, busy: string): Promise<void> 
 async function liveHolders(prefix: string, mine: string): Promise<string[]> {
   const folder = dirname(prefix)
   const start = basename(prefix)
+  await renew(mine)
+  const nowMs = await modifiedMs(mine)
   const alive: string[] = []
   for (const name of await readdir(folder)) {
-    if (!name.startsWith(start) || name === mine) continue
+    if (!name.startsWith(start) || name === basename(mine)) continue
+    const file = join(folder, name)
     const [, pid, startedAt, host] = /^(\d+)-(\w+)-(\w+)$/.exec(name.slice(start.length)) ?? []
     if (pid === undefined) continue
-    if (host !== hostMark()) {
-      alive.push(`(Ele roda em outra máquina. Se não roda mais, apague ${join(folder, name)}.)`)
-    } else if (startOf(Number(pid)) === startedAt) {
+    if (host === hostMark() && startOf(Number(pid)) === startedAt) {
       alive.push(`(É o processo ${pid}.)`)
+    } else if (host !== hostMark() && !(await isExpired(file, nowMs))) {
+      alive.push(
+        `(Ele roda em outra máquina ou contêiner. Se foi morto, espere um minuto, ou apague ${file}.)`,
+      )
     } else {
-      await rm(join(folder, name), { force: true })
+      await rm(file, { force: true })
     }
   }
   return alive
 }
 
+/** Whether a lock file is no longer renewed, or gone. One that cannot be read counts as renewed. */
+const isExpired = (file: string, nowMs: number) =>
+  modifiedMs(file).then(
+    (renewedMs) => nowMs - renewedMs > EXPIRY_MS,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+  )
+
 const ownName = () => `${process.pid}-${startOf(process.pid)}-${hostMark()}`
-const hostMark = () => createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
+
+/**
+ * Distinguishes process tables: of machines, of starts of a machine, and of containers, which may
+ * have the same host name.
+ */
+function hostMark(): string {
+  const table = [hostname(), bootId(), pidNamespace()].join()
+  return createHash('sha256').update(table).digest('hex').slice(0, 8)
+}
+
+// Both are empty where the system is not Linux.
+const bootId = () => textOrEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))
+const pidNamespace = () => textOrEmpty(() => readlinkSync('/proc/self/ns/pid'))
+
+function textOrEmpty(read: () => string): string {
+  try {
+    return read()
+  } catch {
+    return ''
+  }
+}
 
 /**
  * The start time of a process, which distinguishes it from a later one with the same pid; `alive`

@@ -54,6 +54,7 @@ export async function openFolderStore(folder: string): Promise<LocalStore> {
     },
 
     async save(orders, state) {
+      await lock.assertHeld()
       const { number, kind } = state.pass
       const latest = [...new Map(orders.map((order) => [order.id, order])).values()]
       const shards = new Set<string>()
@@ -74,6 +75,7 @@ export async function openFolderStore(folder: string): Promise<LocalStore> {
     },
 
     async deleteUnseen(run) {
+      await lock.assertHeld()
       let deleted = 0
       for await (const { shard, gone } of shardsOf(ordersFolder, seen, run)) {
         await forEachConcurrent(gone, (name) =>

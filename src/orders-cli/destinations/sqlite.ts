@@ -46,6 +46,7 @@ function storeIn(db: DatabaseSync, lock: Lock): LocalStore {
     },
 
     async save(orders, state) {
+      await lock.assertHeld()
       let changed = 0
       db.exec('BEGIN IMMEDIATE')
       try {
@@ -64,6 +65,7 @@ function storeIn(db: DatabaseSync, lock: Lock): LocalStore {
     },
 
     async deleteUnseen(run) {
+      await lock.assertHeld()
       return Number(remove.run(run).changes)
     },
 

@@ -77,6 +77,7 @@ export async function openPartFile(
       isResumed: resumed !== null,
       async append(text, cursor, orders) {
         const bytes = Buffer.from(text)
+        await lock.assertHeld()
         await writeAt(written, bytes, state.bytes)
         await written.sync()
         const next = {
@@ -92,6 +93,7 @@ export async function openPartFile(
       async finish(assemble) {
         await assemble?.(part, assembled)
         const complete = assemble === undefined ? part : assembled
+        await lock.assertHeld()
         await rename(complete, target).catch((error: NodeJS.ErrnoException) => {
           if (error.code !== 'ENOENT') throw error
           throw new CommandError(
@@ -105,7 +107,11 @@ export async function openPartFile(
         await written.close()
         const isEmpty = state.bytes === 0 && !state.isListed
         const obsolete = [`${stateFile}.new`, assembled, ...(isEmpty ? [part, stateFile] : [])]
-        for (const path of obsolete) await rm(path, { force: true })
+        const isHeld = await lock.assertHeld().then(
+          () => true,
+          () => false, // Then the files are those of the other process.
+        )
+        for (const path of isHeld ? obsolete : []) await rm(path, { force: true })
         await lock.release()
       },
     }

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { acquireLock } from '../../../src/orders-cli/lock.ts'
 import { temporaryFolder } from '../../support/stores/backend.ts'
 
@@ -16,6 +18,7 @@ beforeEach(() => {
   others = []
 })
 afterEach(() => {
+  vi.useRealTimers()
   for (const other of others) other.kill('SIGKILL')
   remove()
 })
@@ -83,6 +86,47 @@ describe('a lock', () => {
     writeFileSync(theirs, '')
     await expect(acquireLock(prefix(), 'busy')).rejects.toThrow(`apague ${theirs}.`)
     expect(readdirSync(folder)).toHaveLength(1)
+  })
+
+  it('a lock of a killed container or machine is removed after a minute', async () => {
+    const theirs = `${prefix()}77-88-0badc0de`
+    writeFileSync(theirs, '')
+    const minuteAgo = Date.now() / 1000 - 61
+    utimesSync(theirs, minuteAgo, minuteAgo)
+    await (await acquireLock(prefix(), 'busy')).release()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('a lock of another container is kept although it has the same host name', async () => {
+    const hostOnly = createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
+    writeFileSync(`${prefix()}77-88-${hostOnly}`, '')
+    await expect(acquireLock(prefix(), 'busy')).rejects.toThrow('busy (Ele roda em outra máquina')
+  })
+
+  it('a lock of another machine is kept where the clock of this process is ahead', async () => {
+    writeFileSync(`${prefix()}77-88-0badc0de`, '')
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
+    await expect(acquireLock(prefix(), 'busy')).rejects.toThrow('busy (Ele roda em outra máquina')
+  })
+
+  it('a lock renews the time of its file until its release', async () => {
+    const lock = await acquireLock(prefix(), 'busy', { renewalMs: 5 })
+    const [name = ''] = readdirSync(folder)
+    const ageMs = () => Date.now() - statSync(join(folder, name)).mtimeMs
+    utimesSync(join(folder, name), 1, 1)
+    await expect.poll(ageMs).toBeLessThan(60_000)
+    await lock.release()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('a lock that another process removed is lost, and its file is not created again', async () => {
+    const lock = await acquireLock(prefix(), 'busy')
+    await lock.assertHeld()
+    const [name = ''] = readdirSync(folder)
+    rmSync(join(folder, name))
+    await expect(lock.assertHeld()).rejects.toThrow(/^busy .* perdeu a vez/)
+    await lock.release()
+    expect(readdirSync(folder)).toEqual([])
   })
 
   it('a lock is distinguished from other files with its prefix', async () => {

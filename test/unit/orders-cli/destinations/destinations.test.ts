@@ -1,3 +1,4 @@
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Order, SyncState } from '../../../../src/client/client.ts'
@@ -103,6 +104,19 @@ describe.each([
     })
     expect(deleted).toBe(2)
     expect(await ids()).toEqual(['ord_2', 'ord_4'])
+  })
+
+  it('writes and deletes nothing after another process has removed its expired lock', async () => {
+    await using((store) => store.save(orders('ord_1'), stateOf(1)))
+    await using(async (store) => {
+      const isLock = (name: string) => name.includes('lock-')
+      const locks = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(isLock)
+      expect(locks).toHaveLength(1)
+      for (const name of locks) rmSync(join(folder, name))
+      await expect(store.save(orders('ord_2'), stateOf(2))).rejects.toThrow(/perdeu a vez/)
+      await expect(store.deleteUnseen(2)).rejects.toThrow(/perdeu a vez/)
+    })
+    expect(await ids()).toEqual(['ord_1'])
   })
 
   it('counts what a run has not seen without deleting it', async () => {

@@ -111,3 +111,18 @@ function define(object: Record<string, unknown>, name: string, value: unknown): 
     })
   } else object[name] = value
 }
+
+/** A pair, one half, or any other escape, which has fewer characters. */
+const ESCAPE =
+  /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[dD][89a-fA-F][\da-fA-F]{2}|.)/g
+const HALF_LENGTH = '\\ud83d'.length
+
+/**
+ * Replaces escaped lone surrogates in a JSON text by U+FFFD. UTF-8 has no other form of them. Linear
+ * in the length of the text.
+ */
+export function replaceLoneSurrogates(json: string): string {
+  // Several times as fast as a regular expression, and most texts end here.
+  if (!json.includes('\\ud') && !json.includes('\\uD')) return json
+  return json.replace(ESCAPE, (found) => (found.length === HALF_LENGTH ? '\\ufffd' : found))
+}

@@ -131,6 +131,24 @@ describe.each(useStoresByShards())('a store on %s', (_name, open) => {
       expect(JSON.stringify(report)).not.toMatch(/ana|rita|REFUNDED/i)
     })
 
+    it('reports an order that an earlier release stored with half of an emoji', async () => {
+      const cut = sourceOrder({ customer: { name: 'Ana \ud83d', email: 'ana@x.com' } })
+      const change = changeOf(cut)
+      const views = change.views.map((view) => {
+        const customer = { ...view.order.customer, name: 'Ana \ud83d' }
+        return { ...view, order: { ...view.order, customer } }
+      })
+      const index = await store.openIndex({ clock: () => NOW })
+      await createWriter(index, () => NOW).write([{ ...change, views }], 'history')
+      await index.close()
+      await store.refresh()
+      expect(await check([cut])).toMatchObject({
+        ...CLEAN,
+        different: 1,
+        examples: [{ fields: ['/customer/name'] }],
+      })
+    })
+
     it('reports a document of an older version', async () => {
       await write(sourceOrder())
       const report = await check([sourceOrder(), sourceOrder({ version: 2, status: 'REFUNDED' })])

@@ -331,7 +331,7 @@ describe.each(useStores())('the order store on %s', (_name, open) => {
       __proto__x: 'a',
       'line\nbreak': '\u2028\u2029',
       '"}],"has_more":true': '{"order":{"id":"ord_other"}}',
-      '': '\u0000\ud800',
+      '': '\u0000\ufffd',
       emoji: '👩‍👩‍👧',
     }
 
@@ -342,6 +342,17 @@ describe.each(useStores())('the order store on %s', (_name, open) => {
       expect(Object.entries(returned?.tracking ?? {})).toEqual(
         Object.entries({ ...hostile, ...tracking }),
       )
+    })
+
+    it('returns and finds an order with texts that were cut within an emoji', async () => {
+      const customer = { name: 'Ana \ud83d', email: 'ana\ud83d@x.com' }
+      await write([sourceOrder({ customer, tracking: { 'src\ud83d': '\udf00' } })])
+      expect(await read('ord_1')).toMatchObject({
+        customer: { name: 'Ana \ufffd', email: 'ana\ufffd@x.com' },
+        tracking: { 'src\ufffd': '\ufffd' },
+      })
+      const filters = { ...everything, customerEmails: ['ana\ufffd@x.com'] }
+      expect(await ids({ filters })).toEqual(['ord_1'])
     })
 
     it('returns an order of a megabyte complete', async () => {

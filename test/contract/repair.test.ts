@@ -5,6 +5,7 @@ import { createWriter } from '../../src/indexing/writer/writer.ts'
 import { noFilters } from '../../src/orders/filters.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { readPage } from '../../src/orders/paging.ts'
+import { changeOf } from '../support/orders/changes.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { putVersionRecord } from '../support/stores/bulk.ts'
 import { ndjson } from '../support/stores/services.ts'
@@ -81,6 +82,25 @@ describe.each(useStores())('index load --repair on %s', (_name, open) => {
     )
     expect(page.rows.map(({ id }) => id)).toEqual(['ord_1'])
     expect(await read('acc_2')).toMatchObject({ updated_at: '2026-03-01T12:05:00.000Z' })
+  })
+
+  it('mends an order that an earlier release stored with half of an emoji', async () => {
+    const cut = sourceOrder({ customer: { name: 'Ana \ud83d', email: 'ana@x.com' } })
+    const [view] = changeOf(cut).views
+    if (view === undefined) throw new Error('an order has an owner')
+    const order = { ...view.order, customer: { ...view.order.customer, name: 'Ana \ud83d' } }
+    const index = await store.openIndex({ clock: () => NOW })
+    await createWriter(index, () => NOW).write(
+      [{ ...changeOf(cut), views: [{ ...view, order }] }],
+      'history',
+    )
+    await index.close()
+    await store.refresh()
+    expect((await read('acc_1'))?.customer.name).toBe('Ana \ud83d')
+
+    expect(await write([cut])).toMatchObject({ written: 1 })
+    expect((await read('acc_1'))?.customer.name).toBe('Ana \ufffd')
+    expect(await write([cut])).toMatchObject({ written: 0, older: 1 })
   })
 
   it('rejects a newer version of an order whose document is invalid, and continues', async () => {

@@ -51,6 +51,18 @@ export async function startRecipeFaultServer(serviceUrl: string) {
       planned.push(...answers.map((answer) => ({ atPage, answer: async () => answer })))
     },
 
+    /**
+     * Sends half of an emoji in place of each U+FFFD in the next ten responses, as of an order that
+     * an earlier release stored.
+     */
+    halveEmoji() {
+      const halve = (response: ServerResponseStub) => ({
+        ...response,
+        body: response.body?.replaceAll('\ufffd', '\\ud83d') ?? '',
+      })
+      planned.push(...Array.from({ length: 10 }, () => ({ atPage: 0, answer: async () => halve })))
+    },
+
     /** Rejects all requests for `seconds`, from the next one after `atPage` complete pages on. */
     rejectFor(atPage: number, seconds: number) {
       const answer: ServerResponseStub = { status: 429, headers: { 'retry-after': `${seconds}` } }

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -131,10 +134,10 @@ const environment = () => {
 }
 
 /** Runs a program with only the environment that the guide lists. */
-async function run(sample: Sample, args: string[] = [], bearer = key) {
+async function run(sample: Sample, args: string[] = [], bearer = key, baseUrl = service.baseUrl) {
   const { command } = runners[sample.label] ?? {}
   const program = await programOf(sample)
-  const env = { ...environment(), ORDERS_API_URL: service.baseUrl, ORDERS_API_KEY: bearer }
+  const env = { ...environment(), ORDERS_API_URL: baseUrl, ORDERS_API_KEY: bearer }
   return new Promise<{ code: number; stdout: string; output: string }>((resolve) => {
     execFile(
       command ?? program,
@@ -148,6 +151,34 @@ async function run(sample: Sample, args: string[] = [], bearer = key) {
         }),
     )
   })
+}
+
+/** Texts that some JSON parsers reject. An earlier release stored halves of emoji. */
+const awkwardOrder = (): Order => {
+  const [order] = paid
+  if (order === undefined) throw new Error('no paid order')
+  return {
+    ...order,
+    customer: { ...order.customer, name: 'Ana \ud83d \udf00 🎸' },
+    tracking: { '\0k': 'v', 'src\ud83d': 'a \\ud83d' },
+  }
+}
+
+/** Runs a program with a server that returns the awkward order, alone and in a page. */
+async function runWithAwkwardOrder(sample: Sample) {
+  const order = awkwardOrder()
+  const page = { object: 'list', data: [order], has_more: false, next_cursor: null }
+  const server = createServer(({ url }, response) => {
+    response.setHeader('content-type', 'application/json; charset=utf-8')
+    response.end(JSON.stringify(url?.startsWith('/v1/orders?') ? page : order))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  try {
+    return await run(sample, [order.id], key, `http://127.0.0.1:${port}`)
+  } finally {
+    server.close()
+  }
 }
 
 /** The order ids in the output of a program: pages of JSON, or one line per order. */
@@ -211,6 +242,11 @@ describe.each(listPrograms)('the program in $label that lists', (sample) => {
     expect([code, idsIn(stdout)]).toEqual([0, paid.map(({ id }) => id)])
   })
 
+  it('the sample lists an order with half of an emoji', async () => {
+    const { code, stdout, output } = await runWithAwkwardOrder(sample)
+    expect([code, idsIn(stdout)], output).toEqual([0, [awkwardOrder().id]])
+  })
+
   it('the sample fails with the message of the service for an invalid key', async () => {
     const { code, output } = await run(sample, [], 'key_live_no_good')
     expect(code).toBeGreaterThan(0)
@@ -224,6 +260,12 @@ describe.each(getPrograms)('the program in $label that gets one', (sample) => {
     const { code, stdout } = await run(sample, [order?.id ?? ''])
     expect([code, stdout]).toEqual([0, expect.stringContaining(order?.customer.email ?? '?')])
     expect(stdout).toContain(order?.id)
+  })
+
+  it('the sample prints an order with half of an emoji', async () => {
+    const { id } = awkwardOrder()
+    const { code, output } = await runWithAwkwardOrder(sample)
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(id) })
   })
 
   it('the sample fails with the message of the service for an unknown order', async () => {

@@ -1,7 +1,7 @@
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import { isSandbox } from '../../lib/account-ids.ts'
 import { toEpochMs } from '../../lib/instant.ts'
-import { parseJson } from '../../lib/json.ts'
+import { parseJson, replaceLoneSurrogates } from '../../lib/json.ts'
 import { projectOrder, type View } from './order-views.ts'
 import { lastPayment } from './payment.ts'
 import { SourceDeletion, SourceOrder } from './source-order.ts'
@@ -55,11 +55,14 @@ export function parseOrder(bytes: Uint8Array): Change | ValidationError | null {
   return text === '' ? null : parseChange(text)
 }
 
-/** Parses the text of one source order. */
+/**
+ * Parses the text of one source order. A text that was cut within an emoji ends with half of a
+ * surrogate pair. Many JSON parsers reject that, and OpenSearch does in a field name.
+ */
 export function parseChange(json: string): Change | ValidationError {
   let source: unknown
   try {
-    source = parseJson(json)
+    source = parseJson(replaceLoneSurrogates(json))
   } catch {
     return { path: '', reason: 'expected one JSON object on one line; this is not JSON' }
   }

@@ -122,13 +122,8 @@ function projectUtm(sourceUtm: SourceField<'utm'>): Order['utm'] {
   return Object.values(utm).every((value) => value === null) ? null : utm
 }
 
-/** Replaces lone surrogates in a key, since no store accepts them in a field name. */
-function projectTracking(sourceTracking: SourceField<'tracking'>): Order['tracking'] {
-  const entries = Object.entries(sourceTracking ?? {}).map(([key, value]) => [
-    key.toWellFormed(),
-    value,
-  ])
-  return entries.length > 0 ? Object.fromEntries(entries) : null
+function projectTracking(tracking: SourceField<'tracking'>): Order['tracking'] {
+  return tracking && Object.keys(tracking).length > 0 ? tracking : null
 }
 
 /** Only the three keys of the API schema, and only those that the order has. */

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
+import { replaceLoneSurrogates } from '../../lib/json.ts'
 import { acquireLock, type Lock } from '../lock.ts'
 import { busyMessage, type LocalStore } from './local-store.ts'
 import { openDatabase } from './sqlite-file.ts'
@@ -51,7 +52,9 @@ function storeIn(db: DatabaseSync, lock: Lock): LocalStore {
       db.exec('BEGIN IMMEDIATE')
       try {
         for (const order of orders) {
-          const json = JSON.stringify(order)
+          // SQLite would decode half of an emoji, which an earlier release may have stored, into bytes
+          // that are not UTF-8.
+          const json = replaceLoneSurrogates(JSON.stringify(order))
           if (readOrder.get(order.id)?.['json'] !== json) changed++
           upsert.run(order.id, json, state.pass.number)
         }

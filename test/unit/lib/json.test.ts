@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseJson } from '../../../src/lib/json.ts'
+import { parseJson, replaceLoneSurrogates } from '../../../src/lib/json.ts'
 
 /** Triggers the V8 bug at each position that these tests use. */
 const POISON = ['a', 'a', 'a'].map((_, at) => {
@@ -151,6 +151,39 @@ describe('parseJson', () => {
       expect(() => parseJson(text)).toThrow(SyntaxError)
     },
   )
+})
+
+describe('replaceLoneSurrogates', () => {
+  const wellFormed = (value: Written): Written => {
+    if (typeof value === 'string') return value.toWellFormed()
+    if (Array.isArray(value)) return value.map(wellFormed)
+    if ('text' in value) return value
+    return {
+      entries: value.entries.map(([name, inner]) => [name.toWellFormed(), wellFormed(inner)]),
+    }
+  }
+
+  it('leaves every text and name of any JSON well-formed, and all else unchanged', () => {
+    fc.assert(
+      fc.property(written, forms, (value, form) => {
+        const replaced = replaceLoneSurrogates(textOf(value, form))
+        expectSame(parseJson(replaced), builtOf(wellFormed(value)))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it.each([
+    [String.raw`["\ud83d"]`, String.raw`["\ufffd"]`],
+    [String.raw`["\uDE00\uD83D"]`, String.raw`["\ufffd\ufffd"]`],
+    [String.raw`["\uD83D\uDE00"]`, String.raw`["\uD83D\uDE00"]`],
+    [String.raw`["\\ud83d"]`, String.raw`["\\ud83d"]`],
+    [String.raw`["\\\ud83d"]`, String.raw`["\\\ufffd"]`],
+    [String.raw`["\ud83d\ud83d\ude00"]`, String.raw`["\ufffd\ud83d\ude00"]`],
+    [String.raw`["\ud83d\\ude00"]`, String.raw`["\ufffd\\ude00"]`],
+  ])('makes %s %s', (json, replaced) => {
+    expect(replaceLoneSurrogates(json)).toBe(replaced)
+  })
 })
 
 it('V8 still has the bug nodejs/node#63785; when this fails, replace parseJson by JSON.parse', () => {

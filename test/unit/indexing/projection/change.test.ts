@@ -13,6 +13,12 @@ import { sourceOrder, sourcePayment } from '../../../support/orders/source-order
 
 const deletion = { id: 'ord_1', version: 3, owner_account_id: 'acc_1', deleted: true }
 const payment = sourcePayment()
+/** Fields whose format a surrogate does not violate. */
+const FREE_TEXTS = new Set([
+  ...['name', 'email', 'phone', 'line1', 'line2', 'line3', 'neighborhood', 'city', 'full_name'],
+  ...['product_id', 'offer_id', 'plan_id', 'order_bump_id', 'code', 'description', 'user_agent'],
+  ...['utm_source', 'utm_medium', 'utm_campaign', 'referer', 'order_parent_id', 'origin'],
+])
 const MAX = Number.MAX_SAFE_INTEGER
 
 describe('readChange', () => {
@@ -74,6 +80,34 @@ describe('readChange', () => {
       Date.parse('2026-03-01T12:00:00.123Z'),
       Date.parse('2026-03-01T12:00:00.999Z'),
     ])
+  })
+
+  it('readChange replaces lone surrogates in every text and key of every view', () => {
+    const half = (text: string) => `${text}\ud83d`
+    const source = JSON.parse(JSON.stringify(wholeOrder), (name, value) =>
+      typeof value === 'string' && FREE_TEXTS.has(name) ? half(value) : value,
+    )
+    const { views } = changeOf({
+      ...source,
+      tracking: { [half('src')]: half('bio'), '\udf00': '' },
+    })
+    expect(views.map(({ order }) => order.tracking)).toEqual([
+      { 'src\ufffd': 'bio\ufffd', '\ufffd': '' },
+      null,
+    ])
+    for (const { order } of views) {
+      expect(order.customer.name).toMatch(/.\ufffd$/)
+      expect(order.items[0]?.product_id).toMatch(/.\ufffd$/)
+      expect(JSON.stringify(order)).not.toMatch(/\\ud[89a-f]/)
+    }
+  })
+
+  it('readChange keeps whole emoji and escaped backslashes', () => {
+    const tracking = { src: '🛒 \\ud83d' }
+    const escaped = JSON.stringify(sourceOrder({ tracking })).replace('🛒', '\\ud83d\\uded2')
+    expect(changeOf(JSON.parse(escaped)).views[0]?.order.tracking).toEqual(tracking)
+    const change = parseChange(escaped)
+    expect('views' in change && change.views[0]?.order.tracking).toEqual(tracking)
   })
 
   it('readChange drops unknown fields', () => {

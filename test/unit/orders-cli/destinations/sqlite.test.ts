@@ -80,6 +80,14 @@ describe('the database of a store', () => {
     ])
   })
 
+  it('the database of a store has texts in UTF-8 only, also of half an emoji', async () => {
+    const customer = { ...apiOrder().customer, name: 'Ana \ud83d' }
+    await saveOrders([apiOrder({ customer, tracking: { 'src\udf00': '🎸' } })])
+    const [row] = query('SELECT hex(customer_name) AS name, json FROM orders')
+    expect(Buffer.from(String(row?.['name']), 'hex')).toEqual(Buffer.from('Ana \ufffd'))
+    expect(JSON.parse(String(row?.['json'])).tracking).toEqual({ 'src\ufffd': '🎸' })
+  })
+
   it('the database of a store has a view of every field with its type', async () => {
     await saveOrders([apiOrder({ metadata: { currency_rate: 5.4321 } })])
     const types = query("SELECT name, type FROM pragma_table_info('orders_typed')")

@@ -75,6 +75,20 @@ describe.each(Object.entries(receivers))('the webhook receiver in %s', (_name, s
     expect(wellFormed(Object(order).tracking)).toEqual(wellFormed(tracking))
   })
 
+  it('keeps an order whose tracking has keys that begin with NUL, and its next version', async () => {
+    const order_id = newOrder()
+    const tracking = { '\0k': 'v', '\0\0"': '\0": 1', 'a"\0b': '"\0', '\\': '\0', src: '\0:' }
+    // PHP has no such property name, so its receiver replaces the NUL.
+    const named = (texts: object) =>
+      Object.entries(texts).map(([name, text]) => [name.replace(/^\0/, '\ufffd'), text])
+    for (const sequence of [3, 4]) {
+      const data = { ...orderOf(order_id, sequence), tracking }
+      expect(await send(eventOf({ id: nextId(), order_id, sequence, data }))).toBe(204)
+      const { order } = (await kept(order_id)) ?? {}
+      expect(named(Object(order).tracking)).toEqual(named(tracking))
+    }
+  })
+
   it('replaces the order by that of a newer sequence, after a gap', async () => {
     const order_id = newOrder()
     await send(eventOf({ id: nextId(), order_id, sequence: 1 }))

@@ -28,7 +28,7 @@ if (!assinaturaConfere(cabecalho('webhook-id') . ".$instante.$corpo", $segredos)
 if (!ctype_digit($instante) || abs(time() - (int) $instante) > TOLERANCIA) {
     responde(400, 'O instante está a mais de 5 minutos: confira o relógio desta máquina.');
 }
-$mudou = guarda(json_decode(semMetades($corpo), flags: JSON_THROW_ON_ERROR), $pasta);
+$mudou = guarda(json_decode(semRecusados($corpo), flags: JSON_THROW_ON_ERROR), $pasta);
 
 http_response_code(204);
 if (function_exists('fastcgi_finish_request')) {
@@ -38,11 +38,13 @@ if ($mudou) {
     error_log('guardado: ' . cabecalho('webhook-id'));
 }
 
-/** Troca a metade de um emoji, que um texto cortado deixa e o PHP recusa, pelo sinal de caractere perdido. */
-function semMetades(string $json): string
+/** Troca pelo sinal de caractere perdido o que o PHP recusa: a metade de um emoji e o NUL que começa um nome. */
+function semRecusados(string $json): string
 {
-    $inteiros = '\\\\\\\\|\\\\ud[89ab]..\\\\ud[c-f]..'; // uma barra escapada; um par completo
-    return (string) preg_replace("/(?:$inteiros)(*SKIP)(*F)|\\\\ud[89a-f]../i", '\\ufffd', $json);
+    $inteiros = '\\\\[\\\\"]|\\\\ud[89ab]..\\\\ud[c-f]..'; // uma barra ou aspas escapadas; um par completo
+    $metade = '\\\\ud[89a-f]..'; // de um texto cortado
+    $nul = '"\K\\\\u0000(?=(?:[^"\\\\]|\\\\.)*+"\s*:)'; // de um parâmetro na URL do checkout
+    return (string) preg_replace("/(?:$inteiros)(*SKIP)(*F)|$metade|$nul/i", '\\ufffd', $json);
 }
 
 function cabecalho(string $nome): string

@@ -26,9 +26,9 @@ beforeEach(() => {
 })
 
 /** Runs a function of the script on the document, and keeps the resulting document. */
-async function run(call = 'sincronizar', requestMs = 50) {
+async function run(call = 'sincronizar', requestMs = 50, sortedAt?: number) {
   const file = recipe('google-sheets/Code.gs')
-  const outcome = await runAppsScript({ file, call, document, requestMs, lock })
+  const outcome = await runAppsScript({ file, call, document, requestMs, sortedAt, lock })
   document = outcome.document
   return outcome
 }
@@ -87,6 +87,21 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     expect(Date.parse(page?.query['updated_gte'] ?? '')).toBe(newestOnceMs - 60_000)
     expect(page?.ids).toEqual(expect.arrayContaining(changed))
     expect(page?.ids.length).toBeLessThan(changed.length + 10)
+  })
+
+  it('the Sheets recipe updates the right rows when a user sorts them during a request', async () => {
+    await run()
+    await service.change()
+    expect(await run('sincronizar', 50, 1)).toMatchObject({ error: null })
+    expect(rows()).toEqual(await listedRows())
+  })
+
+  it('the Sheets recipe keeps every row when a user sorts them between two pages', async () => {
+    service.faultServer.before(2, async () => {
+      await service.change(pageRequests()[0]?.ids)
+    })
+    expect(await run('sincronizar', 50, 3)).toMatchObject({ error: null })
+    expect(rows()).toEqual(await listedRows())
   })
 
   it('the Sheets recipe shortens a text that no cell can hold', async () => {

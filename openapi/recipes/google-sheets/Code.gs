@@ -79,7 +79,7 @@ function ler(prazo) {
     estado.desde = estado.maior && new Date(Date.parse(estado.maior) - SOBREPOSICAO_MS).toISOString()
   }
   const aba = abrirAba()
-  const linhas = linhasPorId(aba)
+  let linhas = linhasPorId(aba)
 
   for (let haMais = true; haMais && Date.now() < prazo; ) {
     const filtros = { sort: 'updated_at_asc', limit: 100 }
@@ -91,6 +91,8 @@ function ler(prazo) {
       estado.cursor = null // A mesma leitura, do começo.
       continue
     }
+    // Alguém pode ter ordenado as linhas desde que foram lidas. Pedidos novos vão para o fim de qualquer forma.
+    if (pagina.data.some(({ id }) => linhas.has(id))) linhas = linhasPorId(aba)
     gravar(aba, linhas, pagina.data)
     for (const { updated_at } of pagina.data) {
       if (updated_at !== null && updated_at > (estado.maior ?? '')) estado.maior = updated_at

@@ -8,7 +8,7 @@ import { Sheet } from './sheet.ts'
 import { createUrlFetch } from './url-fetch.ts'
 
 // A separate thread, because an Apps Script blocks until each response has arrived.
-const { file, call, document, requestMs, lock } = workerData as ScriptRun
+const { file, call, document, requestMs, sortedAt, lock } = workerData as ScriptRun
 const { properties, sheets, triggers } = document as Document
 const warnings: string[] = []
 const blocking = openBlockingFetch()
@@ -22,6 +22,11 @@ class Clock extends Date {
   static override now() {
     return nowMs
   }
+}
+
+let requests = 0
+function reverseRows() {
+  for (const grid of Object.values(sheets)) grid?.push(...grid.splice(1).reverse())
 }
 
 const services = {
@@ -63,6 +68,8 @@ const services = {
   UrlFetchApp: {
     fetch: createUrlFetch((url, headers) => {
       nowMs += requestMs
+      requests += 1
+      if (requests === sortedAt) reverseRows()
       return blocking.fetch(url, headers)
     }),
   },

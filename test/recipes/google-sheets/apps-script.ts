@@ -18,6 +18,8 @@ export interface ScriptRun {
   document: Document
   /** The duration of a request on the script's clock. */
   requestMs: number
+  /** The number of the request during which a user reverses the rows of every sheet; from 1. */
+  sortedAt?: number | undefined
   /** The script lock, shared by all runs: 1 while a run holds it. */
   lock: Int32Array<SharedArrayBuffer>
 }

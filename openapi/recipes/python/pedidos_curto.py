@@ -28,8 +28,6 @@ with banco:  # a leitura toda ou nada
     while filtros.get("cursor", "") is not None:
         pagina = busca(filtros)
         filtros["cursor"] = pagina["next_cursor"]
-        linhas = [(p["id"], p["updated_at"], json.dumps(p, ensure_ascii=False)) for p in pagina["data"]]
-        # o SQLite estraga a metade de um emoji, que um texto cortado deixa: ela vira o sinal de caractere perdido
-        linhas = [(*ids, texto.encode("utf-16", "surrogatepass").decode("utf-16", "replace")) for *ids, texto in linhas]
+        linhas = [(p["id"], p["updated_at"], json.dumps(p)) for p in pagina["data"]]
         banco.executemany("INSERT OR REPLACE INTO pedidos VALUES (?, ?, ?)", linhas)
 print(banco.execute("SELECT count(*) FROM pedidos").fetchone()[0], "pedidos na cópia")

@@ -28,7 +28,5 @@ for ($attempt = 0; ; $attempt++) {
     sleep($retryAfter ?? 2 ** $attempt);
 }
 
-// O PHP recusa a metade de um emoji, que um texto cortado deixa: ela vira "�".
-$body = preg_replace('/(?:\\\\\\\\|\\\\ud[89ab]..\\\\ud[c-f]..)(*SKIP)(*F)|\\\\ud[89a-f]../i', '\ufffd', $body);
 $order = json_decode($body, true, flags: JSON_THROW_ON_ERROR);
 echo json_encode($order, JSON_PRETTY_PRINT | JSON_UNESCAPED_UNICODE), PHP_EOL;

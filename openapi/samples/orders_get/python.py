@@ -22,5 +22,4 @@ for attempt in range(6):
             raise SystemExit(f"{error.code} {error.read().decode()}")
         time.sleep(int(error.headers["Retry-After"] or 2**attempt))
 
-sys.stdout.reconfigure(errors="replace")  # a metade de um emoji, que um texto cortado deixa
 print(json.dumps(order, ensure_ascii=False, indent=2))

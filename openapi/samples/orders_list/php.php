@@ -19,8 +19,6 @@ function get(string $path, array $query): array
         $body = curl_exec($curl);
         $status = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
         if ($status === 200) {
-            // O PHP recusa a metade de um emoji, que um texto cortado deixa: ela vira "�".
-            $body = preg_replace('/(?:\\\\\\\\|\\\\ud[89ab]..\\\\ud[c-f]..)(*SKIP)(*F)|\\\\ud[89a-f]../i', '\ufffd', $body);
             return json_decode($body, true, flags: JSON_THROW_ON_ERROR);
         }
         // Só vale repetir 429, 5xx e conexões que falharam. Sem Retry-After, a espera dobra a cada vez.

@@ -15,8 +15,8 @@ export const BUSY_MS: Readonly<Record<ProcessRole, number>> = { server: 50, comm
 /**
  * Opens a database file and creates missing tables. `migrations[n]` upgrades the file from version
  * n to n + 1, so a released one is never edited; a later version is rejected. `busyTimeoutMs`: how
- * long a write blocks this process while another one writes. `createIfMissing`: whether to create a
- * missing or empty file.
+ * long a later write blocks this process while another one writes; the opening waits as long as a
+ * command. `createIfMissing`: whether to create a missing or empty file.
  * @throws DatabaseMissingError; Error naming the file
  */
 export function openDatabase(
@@ -29,19 +29,29 @@ export function openDatabase(
   try {
     createFolder(dirname(file))
     createPrivateFile(file) // It holds personal data; SQLite's log files inherit the mode.
-    const db = new DatabaseSync(file, { timeout: busyTimeoutMs })
+    // Processes that start at the same time create and migrate in turn.
+    const db = new DatabaseSync(file, { timeout: BUSY_MS.command })
     if (!createIfMissing) assertTables(db, file)
-    // WAL: readers and the writer do not block each other. FULL: a commit is durable when it
-    // returns, since its consequences cannot be undone, such as an acknowledged change or a
-    // confirmed revocation.
-    db.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL')
+    // FULL: a commit is durable when it returns, since its consequences cannot be undone, such as an
+    // acknowledged change or a confirmed revocation.
+    db.exec('PRAGMA synchronous = FULL')
+    enableWal(db)
     migrate(db, migrations)
+    db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
     return db
   } catch (cause) {
     if (cause instanceof DatabaseMissingError) throw cause
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`cannot open the database ${file}: ${reason}`, { cause })
   }
+}
+
+/**
+ * Readers and the writer then do not block each other. SQLite waits for no lock to switch the mode,
+ * so an empty transaction waits instead.
+ */
+function enableWal(db: DatabaseSync): void {
+  while (!tryExec(db, 'PRAGMA journal_mode = WAL')) db.exec('BEGIN EXCLUSIVE; COMMIT')
 }
 
 /** A database that had to be there is not. */

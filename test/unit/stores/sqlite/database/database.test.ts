@@ -1,0 +1,54 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../../../../src/stores/sqlite/database/database.ts'
+import { openSqliteStores } from '../../../../../src/stores/sqlite/stores.ts'
+import { temporaryFolder } from '../../../../support/stores/backend.ts'
+
+let dataDir: string
+let remove: () => void
+beforeEach(() => {
+  ;({ folder: dataDir, remove } = temporaryFolder())
+})
+afterEach(() => remove())
+
+const HOLD_MS = 500
+
+/** Locks an empty file as a process does that creates it; another thread, as opening blocks. */
+async function holdEmpty(file: string): Promise<Worker> {
+  const code = `
+    const { parentPort, workerData } = require('node:worker_threads')
+    const { DatabaseSync } = require('node:sqlite')
+    const db = new DatabaseSync(workerData.file)
+    db.exec('BEGIN IMMEDIATE')
+    parentPort.postMessage('held')
+    setTimeout(() => db.close(), ${HOLD_MS})`
+  const worker = new Worker(code, { eval: true, workerData: { file } })
+  await new Promise((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+  return worker
+}
+
+describe('a start while another process creates a database', () => {
+  it.each(['orders.db', 'keys.db', 'webhooks.db', 'management.db'])(
+    'a start waits until %s is created',
+    async (name) => {
+      await openSqliteStores({ dataDir }, 'command').close()
+      // Without keys.db, an empty orders.db is no loss.
+      for (const created of [name, 'keys.db']) rmSync(join(dataDir, created), { force: true })
+      const worker = await holdEmpty(join(dataDir, name))
+      const stores = openSqliteStores({ dataDir }, 'server')
+      await stores.close()
+      await worker.terminate()
+    },
+  )
+
+  it('a start ends the wait with the opening: a later write waits as long as it was opened for', () => {
+    const db = openDatabase(join(dataDir, 'any.db'), [], 20)
+    expect(db.prepare('PRAGMA busy_timeout').get()).toEqual({ timeout: 20 })
+    db.close()
+  })
+})

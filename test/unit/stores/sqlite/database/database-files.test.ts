@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -170,6 +170,43 @@ describe('a process that has orders.db open', () => {
       await expect(orders.latestWrite('acc_1')).rejects.toBeInstanceOf(Unavailable)
       await expect(put()).rejects.toThrow('was removed or replaced')
       await index.close()
+    },
+  )
+})
+
+describe('a process that has keys.db open', () => {
+  /** As an operator restores a backup under a running process. */
+  function replaceKeys(): void {
+    copyFileSync(file('keys.db'), file('copy'))
+    renameSync(file('copy'), file('keys.db'))
+  }
+
+  it.each([
+    ['removed', 'server', () => rmSync(file('keys.db'))],
+    ['replaced', 'server', replaceKeys],
+    ['replaced', 'command for keys alone', replaceKeys],
+  ])(
+    'a process with keys.db open finds and changes no key after it was %s, as a %s',
+    async (_what, role, damage) => {
+      if (role !== 'server') open()
+      const { keys, ...stores } =
+        role === 'server' ? openSqliteStores({ dataDir }, 'server') : openSqliteKeys({ dataDir })
+      opened.push(stores)
+      await keys.insert(keyRecord({ keyId: 'key_1', digest: 'd1' }))
+      damage()
+      const calls = [
+        () => keys.find('d1'),
+        () => keys.ping(),
+        () => keys.byId('key_1'),
+        () => keys.insert(keyRecord({ keyId: 'key_2', digest: 'd2' })),
+        () => keys.update('d1', { revokedAt: 1 }),
+        () => keys.setAccountBlocked('acc_1', true),
+      ]
+      for (const call of calls) {
+        const error = await call().catch((thrown: unknown) => thrown)
+        expect(error).toBeInstanceOf(Unavailable)
+        expect(error).toHaveProperty('message', expect.stringContaining('removed or replaced'))
+      }
     },
   )
 })

@@ -37,16 +37,32 @@ export function loadSecrets(
     const given = { cursorSecrets, keyPepper, webhookSecrets: webhookSecrets ?? null }
     if (opensearchUrls !== undefined) return given
     const stored = existsSync(join(dataDir, FILE)) ? storedSecrets(dataDir) : undefined
-    return { ...given, webhookSecrets: withOwnSecrets(webhookSecrets, stored, keyPepper) }
+    return {
+      ...given,
+      cursorSecrets: withStoredSecrets(cursorSecrets, stored?.cursorSecrets ?? []),
+      webhookSecrets: withOwnSecrets(webhookSecrets, stored, keyPepper),
+    }
   }
   createDataDir(dataDir)
   const stored = storedSecrets(dataDir)
   const pepper = keyPepper ?? stored.keyPepper
   return {
-    cursorSecrets: cursorSecrets ?? stored.cursorSecrets,
+    cursorSecrets: cursorSecrets
+      ? withStoredSecrets(cursorSecrets, stored.cursorSecrets)
+      : stored.cursorSecrets,
     keyPepper: pepper,
     webhookSecrets: withOwnSecrets(webhookSecrets, stored, pepper),
   }
+}
+
+/**
+ * The configured secrets, then those of the data folder, which signed the cursors from before the
+ * setting. Two may have the same `kid`: earlier versions generated that of the documented example.
+ */
+function withStoredSecrets(configured: NamedSecrets, stored: readonly NamedSecret[]): NamedSecrets {
+  const isNew = ({ secret }: NamedSecret) =>
+    !configured.some((given) => Buffer.compare(given.secret, secret) === 0)
+  return [...configured, ...stored.filter(isNew)]
 }
 
 /**
@@ -118,9 +134,9 @@ function parseJson(text: string) {
 function createAtomically(file: string, dataDir: string): void {
   const draft = join(dataDir, `.${FILE}.${process.pid}.${randomBytes(4).toString('hex')}`)
   const fresh = {
-    cursor_secrets: `k1:${randomBytes(32).toString('base64')}`,
+    cursor_secrets: generateNamedSecret(),
     key_pepper: randomBytes(32).toString('base64'),
-    webhook_secrets: `file-${randomBytes(KID_HEX / 2).toString('hex')}:${randomBytes(32).toString('base64')}`,
+    webhook_secrets: generateNamedSecret(),
   }
   writeFileSync(draft, `${JSON.stringify(fresh, null, 2)}\n`, {
     mode: 0o600,
@@ -134,4 +150,10 @@ function createAtomically(file: string, dataDir: string): void {
   } finally {
     unlinkSync(draft)
   }
+}
+
+/** Its name is unlike any configured one, and that of any other folder. */
+function generateNamedSecret(): string {
+  const kid = `file-${randomBytes(KID_HEX / 2).toString('hex')}`
+  return `${kid}:${randomBytes(32).toString('base64')}`
 }

@@ -45,11 +45,10 @@ const MAC_BYTES = 16
  *
  * The MAC also covers the account and the filters, which the cursor does not carry: a request with
  * other ones fails verification. A cursor never expires and names no index. Secrets rotate: the
- * first signs, all verify.
+ * first signs, all verify, and several may have the same `kid`.
  */
 export function createCursorCodec(secrets: NamedSecrets): CursorCodec {
   const [signing] = secrets
-  const byKid = new Map(secrets.map(({ kid, secret }) => [kid, secret]))
 
   return {
     seal(listing, state) {
@@ -67,12 +66,14 @@ export function createCursorCodec(secrets: NamedSecrets): CursorCodec {
       const kidEnd = 2 + (bytes[1] ?? 0)
       const macStart = bytes.length - MAC_BYTES
       if (bytes[0] !== VERSION || macStart <= kidEnd) throw invalidCursor()
-      const secret = byKid.get(bytes.toString('utf8', 2, kidEnd))
-      if (secret === undefined) throw invalidCursor()
-
+      const kid = bytes.toString('utf8', 2, kidEnd)
       const signed = bytes.subarray(0, macStart)
-      const expected = mac(secret, signed, listing)
-      if (!timingSafeEqual(expected, bytes.subarray(macStart))) throw invalidCursor()
+      const isSigned = secrets.some(
+        (named) =>
+          named.kid === kid &&
+          timingSafeEqual(mac(named.secret, signed, listing), bytes.subarray(macStart)),
+      )
+      if (!isSigned) throw invalidCursor()
       if (bytes[kidEnd] !== sorts.indexOf(listing.sort)) throw invalidCursor()
       return decodeState(signed.subarray(kidEnd + 1))
     },

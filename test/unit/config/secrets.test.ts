@@ -12,6 +12,8 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadSecrets } from '../../../src/config/secrets.ts'
+import { createCursorCodec } from '../../../src/orders/cursor.ts'
+import { listing, states } from '../orders/cursors.ts'
 
 const given = { kid: 'given', secret: Buffer.alloc(32, 1) }
 const pepper = Buffer.alloc(32, 2)
@@ -86,13 +88,42 @@ describe('secrets', () => {
 
   it('secrets from the settings override those in the folder', () => {
     const kept = load()
-    expect(load({ cursorSecrets: [given] })).toEqual({ ...kept, cursorSecrets: [given] })
+    const cursorSecrets = [given, ...kept.cursorSecrets]
+    expect(load({ cursorSecrets: [given] })).toEqual({ ...kept, cursorSecrets })
     expect(load({ keyPepper: pepper })).toEqual({ ...kept, keyPepper: pepper })
     expect(load({ cursorSecrets: [given], keyPepper: pepper })).toEqual({
-      cursorSecrets: [given],
+      cursorSecrets,
       keyPepper: pepper,
       webhookSecrets: kept.webhookSecrets,
     })
+  })
+
+  it('secrets of cursors are generated with another name in every folder', () => {
+    const [one] = load().cursorSecrets
+    dataDir = join(folder, 'b')
+    const [other] = load().cursorSecrets
+    expect(one.kid).toMatch(/^file-[0-9a-f]{8}$/)
+    expect(other.kid).not.toBe(one.kid)
+  })
+
+  it.each([
+    ['another name', 'k2'],
+    ['the same name, as earlier versions generated it', 'k1'],
+  ])('secrets of cursors in the settings keep those from before valid, with %s', (_what, kid) => {
+    load()
+    const generated = stored().cursor_secrets.replace(/^[^:]+/, 'k1')
+    writeFileSync(file(), JSON.stringify({ ...stored(), cursor_secrets: generated }))
+    const cursor = createCursorCodec(load().cursorSecrets).seal(listing(), states.full)
+    const configured = createCursorCodec(
+      load({ cursorSecrets: [{ kid, secret: given.secret }] }).cursorSecrets,
+    )
+    expect(configured.open(listing(), cursor)).toEqual(states.full)
+    expect(configured.open(listing(), configured.seal(listing(), states.full))).toEqual(states.full)
+  })
+
+  it('secrets of cursors in the settings that repeat the stored ones are there once', () => {
+    const { cursorSecrets } = load()
+    expect(load({ cursorSecrets }).cursorSecrets).toEqual(cursorSecrets)
   })
 
   it('secrets from the settings alone create no folder', () => {

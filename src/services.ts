@@ -1,4 +1,5 @@
 import { createKeyCache, type KeyCache, type KeyLookupOutcome } from './auth/key-cache.ts'
+import { withPepperCheck } from './auth/pepper-check.ts'
 import { readCaFile } from './config/ca-file.ts'
 import type { Config } from './config/config.ts'
 import type { KafkaSettings } from './config/kafka.ts'
@@ -29,7 +30,7 @@ export interface Services extends Stores, Secrets {}
 /** The services that the commands for keys and accounts use. */
 export type KeyServices = Pick<
   Services,
-  'keys' | 'managementStores' | 'keyPepper' | 'assertSupported' | 'close'
+  'keys' | 'pepperCheck' | 'managementStores' | 'keyPepper' | 'assertSupported' | 'close'
 >
 
 /** The open services that the API server uses. */
@@ -59,14 +60,17 @@ export async function openServices(
   role: ProcessRole = 'command',
   events?: OpenSearchEvents,
 ): Promise<Services> {
-  return { ...(await openStores(config, role, events)), ...loadSecrets(config) }
+  const stores = await openStores(config, role, events)
+  const secrets = loadSecrets(config)
+  return { ...stores, ...secrets, keys: withPepperCheck(stores.keys, { ...stores, ...secrets }) }
 }
 
 /** Opens keys and accounts alone, so that a key can be revoked even after the index was lost. */
 export async function openKeyServices(config: Config): Promise<KeyServices> {
   if (config.opensearchUrls !== undefined) return openServices(config)
   const { keyPepper } = loadSecrets(config)
-  return { ...openSqliteKeys(config), keyPepper }
+  const stores = openSqliteKeys(config)
+  return { ...stores, keyPepper, keys: withPepperCheck(stores.keys, { ...stores, keyPepper }) }
 }
 
 /** Creates an empty index in place of a lost one. @throws Error when none is lost */

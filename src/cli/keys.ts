@@ -41,11 +41,13 @@ export function addKeys(keys: Command, withKeys: WithKeyManagement, context: Com
     .option('--name <text>', 'a label that identifies the key')
     .option('--json', 'print it with its record as JSON')
     .action(async ({ account: accountId, test, scopes, expires, name, json }: CreateOptions) =>
-      withKeys(async ({ keys }) => {
+      withKeys(async ({ keys, isPepperOfKeys }) => {
+        const isAccepted = await isPepperOfKeys()
         const until = expires === undefined ? null : { at: expires }
         const isTest = test ?? false
         const request = { accountId, isTest, scopes, name: name ?? null, expires: until }
         printIssued(await keys.create(CLI_ACTOR, request), json, context)
+        if (!isAccepted) stderr.write(OTHER_PEPPER)
       }),
     )
 
@@ -88,14 +90,19 @@ export function addKeys(keys: Command, withKeys: WithKeyManagement, context: Com
     )
     .option('--json', 'print it with its record as JSON')
     .action(async (keyId: string, { overlap, json }: { overlap: number; json?: boolean }) =>
-      withKeys(async ({ keys }) => {
+      withKeys(async ({ keys, isPepperOfKeys }) => {
+        const isAccepted = await isPepperOfKeys()
         const issued = await keys.roll(CLI_ACTOR, { id: keyId }, overlap)
         const { expiresAt } = issued.old
         if (expiresAt !== null) stderr.write(`${keyId} ends at ${formatInstant(expiresAt)}\n`)
         printIssued(issued, json, context)
+        if (!isAccepted) stderr.write(OTHER_PEPPER)
       }),
     )
 }
+
+const OTHER_PEPPER =
+  'warning: the stored keys belong to another pepper, so the service will reject this key: set KEY_PEPPER as for the service, or use its DATA_DIR, and create it again; after a deliberate change of the pepper, all is well\n'
 
 function printIssued(
   { key, record }: IssuedKey,

@@ -10,6 +10,7 @@ import { openApiServer, type ServeOptions } from './api-server.ts'
 import type { ProgramIo } from './command-context.ts'
 import { createSideServices } from './side-services.ts'
 import { closeOnSignal } from './signals.ts'
+import { warnOfPepper } from './warn-of-pepper.ts'
 import { assertUsable } from './with-services.ts'
 
 /** Serves until SIGTERM or SIGINT, then shuts down gracefully. */
@@ -58,6 +59,7 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
 
   try {
     await assertUsable(services)
+    await warnOfPepper(services, logger)
     const demoKeys = demo ? await seedDemo(services, Date.now()) : null
     await listen(app, config.host, config.port, 'PORT')
     await listenOperations(operations, config, logger)

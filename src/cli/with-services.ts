@@ -1,3 +1,4 @@
+import { isPepperOfKeys } from '../auth/pepper-check.ts'
 import { type Config, parseConfig } from '../config/config.ts'
 import type { Environment } from '../config/environment.ts'
 import { wallClock } from '../lib/clock.ts'
@@ -70,6 +71,8 @@ async function assertSupported(stores: Pick<Stores, 'assertSupported'>): Promise
 /** The management of keys and accounts, its log of changes and its stores. */
 export interface KeyManagementServices {
   keys: KeyManagement
+  /** Whether the service accepts a key that is created now, as far as is known. */
+  isPepperOfKeys(): Promise<boolean>
   audit: AuditLog
   stores: ManagementStores
 }
@@ -97,7 +100,12 @@ export function createWithKeyManagement(env: Environment): WithKeyManagement {
         audit,
         clock: wallClock,
       }
-      return await work({ keys: createKeyManagement(options), audit, stores: managementStores })
+      return await work({
+        keys: createKeyManagement(options),
+        isPepperOfKeys: () => isPepperOfKeys(services),
+        audit,
+        stores: managementStores,
+      })
     } finally {
       await services.close()
     }

@@ -1,4 +1,5 @@
 import type { KeyStore } from '../auth/key-store.ts'
+import type { PepperCheckStore } from '../auth/pepper-check.ts'
 import type { IndexInspection } from '../indexing/consistency-check/index-inspection.ts'
 import type { Reindexing } from '../indexing/reindexing.ts'
 import type { OrderIndex, WriterPurpose } from '../indexing/writer/order-index.ts'
@@ -14,6 +15,8 @@ export type ProcessRole = 'server' | 'command'
 export interface Stores {
   orders: OrderStore
   keys: KeyStore
+  /** `null` for a store that is used with a configured pepper only. */
+  pepperCheck: PepperCheckStore | null
   /**
    * Becomes the sole writer of all processes, until the index is closed.
    * @throws ClockSkewError, TimestampsAheadError when no write timestamp is allowed

@@ -15,6 +15,7 @@ import type { ProgramIo } from '../command-context.ts'
 import { openTracing } from '../open-tracing.ts'
 import { createSideServices } from '../side-services.ts'
 import { closeOnSignal } from '../signals.ts'
+import { warnOfPepper } from '../warn-of-pepper.ts'
 import { assertUsable } from '../with-services.ts'
 import { aggregateHealth } from './aggregate-health.ts'
 import { createWorkerPool } from './worker-pool.ts'
@@ -109,6 +110,7 @@ export async function serveCluster(
 
   try {
     await assertUsable(services)
+    await warnOfPepper(services, logger)
     const demoKeys = demo ? await seedDemo(services, Date.now()) : null
     const address = await pool.start()
     await listenOperations(operations, config, logger)

@@ -128,6 +128,7 @@ export function openOpenSearchStores(
       if (presence.kind === 'lost') throw indexLostError(names, presence)
     },
     trustClock: null,
+    pepperCheck: null,
     close: () => client.close(),
   }
 }

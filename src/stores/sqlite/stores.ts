@@ -16,6 +16,7 @@ import { guardMethods, guardTemporary } from './database/temporary-failures.ts'
 import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'
 import { openSqliteManagementStores } from './management/management-stores.ts'
+import { createSqlitePepperCheck } from './pepper-check.ts'
 import { createSqliteOrderStore } from './read/order-store.ts'
 import { openSqliteWebhookStores } from './webhooks/webhook-stores.ts'
 import { createSqliteOrderIndex } from './write/order-index.ts'
@@ -54,6 +55,7 @@ export function openSqliteStores({ dataDir }: Pick<Config, 'dataDir'>, role: Pro
   return {
     orders: guardReads(createSqliteOrderStore(orders), file, isSame),
     keys: guardMethods(createSqliteKeyStore(keys), keysFile(dataDir)),
+    pepperCheck: guardMethods(createSqlitePepperCheck(keys), keysFile(dataDir)),
     async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
       const lock = await acquireWriterLock(join(dataDir, 'watch.lock'), {
         purpose,
@@ -91,13 +93,14 @@ export function openSqliteKeys({
   dataDir,
 }: Pick<Config, 'dataDir'>): Pick<
   Stores,
-  'keys' | 'managementStores' | 'assertSupported' | 'close'
+  'keys' | 'pepperCheck' | 'managementStores' | 'assertSupported' | 'close'
 > {
   if (!existsSync(keysFile(dataDir))) openOrdersUnlessLost(dataDir).close()
   const keys = openKeysDatabase(dataDir)
   const managementStores = openSqliteManagementStores({ dataDir }, 'command')
   return {
     keys: guardMethods(createSqliteKeyStore(keys), keysFile(dataDir)),
+    pepperCheck: guardMethods(createSqlitePepperCheck(keys), keysFile(dataDir)),
     managementStores,
     async assertSupported() {},
     async close() {

@@ -121,4 +121,8 @@ export const keysMigrations = [
   `
   ALTER TABLE api_keys ADD COLUMN is_test INTEGER NOT NULL DEFAULT 0;
   `,
+  // The check value of the pepper.
+  `
+  CREATE TABLE pepper (id INTEGER PRIMARY KEY CHECK (id = 1), check_value TEXT NOT NULL) STRICT;
+  `,
 ] as const

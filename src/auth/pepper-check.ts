@@ -21,8 +21,8 @@ interface PepperOptions {
 const checkOf = (pepper: Uint8Array) => hmacSha256(pepper, 'check of the pepper').toString('hex')
 
 /**
- * Whether the pepper is that of the stored keys, as far as is known: keys of an earlier version have
- * no check until one is used.
+ * Whether the pepper is the recorded one: of the service that started, or of the stored keys. Keys of
+ * an earlier version have no check until one is used.
  * @throws Unavailable
  */
 export async function isPepperOfKeys({ pepperCheck, keyPepper }: PepperOptions): Promise<boolean> {
@@ -31,10 +31,10 @@ export async function isPepperOfKeys({ pepperCheck, keyPepper }: PepperOptions):
 }
 
 /**
- * The same for a service that starts, whose pepper is the right one while there are no keys. `true`
- * while the store is unavailable.
+ * Whether a service that starts accepts the stored keys, as far as is known. While there are none,
+ * its pepper is the right one, and is recorded. `true` while the store is unavailable.
  */
-export async function isPepperOfService(options: PepperOptions): Promise<boolean> {
+export async function recordOrCheckPepper(options: PepperOptions): Promise<boolean> {
   const { pepperCheck, keyPepper } = options
   try {
     if (pepperCheck && !(await pepperCheck.hasKeys())) await pepperCheck.replace(checkOf(keyPepper))
@@ -59,8 +59,7 @@ export function withPepperCheck(
   return {
     ...keys,
     async insert(key) {
-      const isFirst = (await pepperCheck.read()) === null && !(await pepperCheck.hasKeys())
-      if (isFirst) await pepperCheck.replace(own)
+      if (!(await pepperCheck.hasKeys())) await pepperCheck.replace(own)
       await keys.insert(key)
     },
     async update(digest, timestamps) {

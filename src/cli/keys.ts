@@ -102,7 +102,7 @@ export function addKeys(keys: Command, withKeys: WithKeyManagement, context: Com
 }
 
 const OTHER_PEPPER =
-  'warning: the stored keys belong to another pepper, so the service will reject this key: set KEY_PEPPER as for the service, or use its DATA_DIR, and create it again; after a deliberate change of the pepper, all is well\n'
+  'warning: another pepper is recorded beside the keys, so the service will reject this key: set KEY_PEPPER as for the service, or use its DATA_DIR, and create the key again; ignore this after a deliberate change of the pepper\n'
 
 function printIssued(
   { key, record }: IssuedKey,

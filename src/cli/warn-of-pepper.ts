@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { isPepperOfService } from '../auth/pepper-check.ts'
+import { recordOrCheckPepper } from '../auth/pepper-check.ts'
 import type { Services } from '../services.ts'
 
 /** Warns when the service rejects every stored key, because its pepper is another one. */
@@ -7,7 +7,7 @@ export async function warnOfPepper(
   services: Pick<Services, 'pepperCheck' | 'keyPepper'>,
   logger: Pick<Logger, 'warn'>,
 ): Promise<void> {
-  if (await isPepperOfService(services)) return
+  if (await recordOrCheckPepper(services)) return
   logger.warn(
     'the stored keys belong to another pepper, so every request with them gets 401: set KEY_PEPPER as before, or restore secrets.json in DATA_DIR; after a deliberate change, create new keys',
   )

@@ -29,8 +29,8 @@ const samplers = [
   'traceidratio',
 ] as const
 
-/** A plain decimal from 0 to 1. `Number` also reads blanks, and hexadecimal and other forms. */
-const RATIO = /^(?:0?\.\d+|0|1(?:\.0+)?)$/
+/** `Number` also reads blanks, and other forms such as `0x1`. */
+const DECIMAL = /^\d*\.?\d*(?:e-?\d+)?$/i
 const RATIO_HELP =
   'expected a decimal from 0 to 1, such as 0.25, without spaces; leave it empty for 1'
 
@@ -64,9 +64,6 @@ export function parseTracing(env: Environment, problems: string[]): TracingSetti
   if (named.length === 0 && !env['OTEL_TRACES_EXPORTER']) return undefined
   if (firstSet(['OTEL_TRACES_EXPORTER'], ['otlp', 'none']) === 'none') return undefined
 
-  if (!/^(?:false)?$/i.test(env['OTEL_SDK_DISABLED'] ?? '')) {
-    problems.push('OTEL_SDK_DISABLED: expected true or false; leave it empty for false')
-  }
   for (const name of named) {
     const url = env[name] ?? ''
     const { protocol } = URL.parse(url) ?? {}
@@ -74,15 +71,16 @@ export function parseTracing(env: Environment, problems: string[]): TracingSetti
     if ((protocol === 'http:' || protocol === 'https:') && !/\s/.test(url)) continue
     problems.push(`${name}: expected a URL such as http://localhost:4318, without spaces`)
   }
-  const ratio = env['OTEL_TRACES_SAMPLER_ARG'] || '1'
-  if (!RATIO.test(ratio)) problems.push(`OTEL_TRACES_SAMPLER_ARG: ${RATIO_HELP}`)
+  const ratioText = env['OTEL_TRACES_SAMPLER_ARG'] || '1'
+  const ratio = DECIMAL.test(ratioText) ? Number(ratioText) : Number.NaN
+  if (!(ratio >= 0 && ratio <= 1)) problems.push(`OTEL_TRACES_SAMPLER_ARG: ${RATIO_HELP}`)
   return {
     protocol: firstSet(
       ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'],
       protocols,
     ),
     sampler: firstSet(['OTEL_TRACES_SAMPLER'], samplers),
-    ratio: Number(ratio),
+    ratio,
     batch: {
       scheduledDelayMillis: positiveInteger('OTEL_BSP_SCHEDULE_DELAY', 5_000),
       exportTimeoutMillis: positiveInteger('OTEL_BSP_EXPORT_TIMEOUT', 30_000),

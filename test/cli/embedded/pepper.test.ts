@@ -59,12 +59,13 @@ function forgetCheck(): void {
 }
 
 const WARNING = 'the stored keys belong to another pepper'
+const RECORDED = 'another pepper is recorded beside the keys'
 const withWarning = {
   code: 0,
   stdout: expect.stringMatching(/^key_live_/),
-  stderr: expect.stringMatching(new RegExp(`${WARNING}.*KEY_PEPPER.*DATA_DIR`)),
+  stderr: expect.stringMatching(new RegExp(`${RECORDED}.*KEY_PEPPER.*DATA_DIR`)),
 }
-const withoutWarning = { code: 0, stderr: expect.not.stringContaining(WARNING) }
+const withoutWarning = { code: 0, stderr: expect.not.stringContaining(RECORDED) }
 const log = () => service?.output().stderr
 
 describe('another pepper than that of the keys', () => {
@@ -104,6 +105,15 @@ describe('another pepper than that of the keys', () => {
     expect(log()).not.toContain(WARNING)
     const { stdout: key } = await run(CREATE, OTHER)
     expect(await statusOf(key)).toBe(200)
+  })
+
+  it('is that of the first key, although a service had started with another one', async () => {
+    await serve()
+    await service?.stop()
+    const { stdout: key } = await run(CREATE, OTHER)
+    await serve(OTHER)
+    expect(await statusOf(key)).toBe(200)
+    expect(log()).not.toContain(WARNING)
   })
 
   it('is the right one once a key of it is used, after a deliberate change', async () => {

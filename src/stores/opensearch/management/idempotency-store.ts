@@ -4,11 +4,16 @@ import type {
   IdempotentRequest,
   RequestClaim,
 } from '../../../management/idempotency/idempotency-store.ts'
-import { sendWrites } from '../client/bulk/send-writes.ts'
+import { type DocumentWrite, sendWrites } from '../client/bulk/send-writes.ts'
 import { removeMatching } from '../client/bulk/write-matching.ts'
 import type { IndexTarget } from '../client/document-search.ts'
-import { readDocument } from '../client/documents.ts'
+import { type DocumentState, readDocument } from '../client/documents.ts'
 import { storedObject } from './stored-object.ts'
+
+interface FoundRequest {
+  request: IdempotentRequest
+  state: DocumentState
+}
 
 const FIELDS = ['id', 'bodyDigest', 'createdAt', 'response'] as const
 
@@ -17,7 +22,7 @@ export function createOpenSearchIdempotencyStore(target: IndexTarget): Idempoten
   const { client, index, deadlineMs } = target
   const sourceOf = (request: IdempotentRequest) => ({ created_at: request.createdAt, request })
 
-  async function read(id: string) {
+  async function read(id: string): Promise<FoundRequest | null> {
     const found = await readDocument(client, deadlineMs, { index, id, preference: '_primary' })
     if (found === null) return null
     const { source, state } = found
@@ -34,13 +39,24 @@ export function createOpenSearchIdempotencyStore(target: IndexTarget): Idempoten
     return createdAt.includes(found.request.createdAt) ? found : null
   }
 
-  /** After a conflict the claim has ended: another call began the request. */
-  async function change(claim: RequestClaim, changes: Partial<IdempotentRequest>): Promise<void> {
-    const found = await readClaimed(claim)
-    if (found === null) return
-    const action = { index: { _id: claim.id, ...found.state } }
-    await sendWrites(target, [{ action, source: sourceOf({ ...found.request, ...changes }) }])
+  /** Writes while the claim has not ended. A conflict may be with its own renewal that was late. */
+  async function writeClaimed(
+    claim: RequestClaim,
+    writeOf: (found: FoundRequest) => DocumentWrite,
+  ): Promise<void> {
+    for (;;) {
+      const found = await readClaimed(claim)
+      if (found === null) return
+      const [outcome] = await sendWrites(target, [writeOf(found)])
+      if (outcome !== 'conflict') return
+    }
   }
+
+  const change = (claim: RequestClaim, changes: Partial<IdempotentRequest>) =>
+    writeClaimed(claim, ({ request, state }) => ({
+      action: { index: { _id: claim.id, ...state } },
+      source: sourceOf({ ...request, ...changes }),
+    }))
 
   return {
     async begin(request, sinceMs) {
@@ -56,11 +72,8 @@ export function createOpenSearchIdempotencyStore(target: IndexTarget): Idempoten
     },
     renew: (claim, createdAt) => change(claim, { createdAt }),
     complete: (claim, response) => change(claim, { response }),
-    async forget(claim) {
-      const found = await readClaimed(claim)
-      if (found === null) return
-      await sendWrites(target, [{ action: { delete: { _id: claim.id, ...found.state } } }])
-    },
+    forget: (claim) =>
+      writeClaimed(claim, ({ state }) => ({ action: { delete: { _id: claim.id, ...state } } })),
     async purge(beforeMs) {
       await removeMatching(target, { range: { created_at: { lt: beforeMs } } })
     },

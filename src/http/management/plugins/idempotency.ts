@@ -60,8 +60,12 @@ export default fp<IdempotencyOptions>(
     app.addHook('onSend', async (request, { statusCode: status }, payload) => {
       const { idempotencyClaim: claim } = request
       if (claim === null) return
-      const body = withoutSecrets(String(payload), request.routeOptions.url)
-      const end = status < 400 ? claim.complete({ status, body }) : claim.forget()
+      const { url } = request.routeOptions
+      // A throw here becomes an error, for which this hook runs again and ends the claim.
+      const end =
+        status < 400
+          ? claim.complete({ status, body: withoutSecrets(String(payload), url) })
+          : claim.forget()
       // The response still reports what happened. A repetition is a conflict for some minutes.
       await end.catch((error: unknown) => {
         if (!(error instanceof Unavailable)) throw error

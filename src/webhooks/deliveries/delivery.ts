@@ -106,6 +106,12 @@ export interface DeliveryList {
 /** The event that ends an account's view of an order. */
 export type Removal = Pick<AccountEvent, 'accountId' | 'orderId' | 'sequence'>
 
+/** The latest instants of a delivery's fields with these names, epoch milliseconds. */
+export interface LatestInstants {
+  nextAt: number
+  firstFailedAt: number
+}
+
 export interface Replay {
   endpointId: string
   /** Of events recorded at or after this instant, epoch milliseconds. */
@@ -142,8 +148,8 @@ export interface DeliveryStore {
    * position in the result is `null`, the others have their new revision.
    */
   save(deliveries: readonly StoredDelivery[]): Promise<(StoredDelivery | null)[]>
-  /** Pending ones that are due after this instant become due then. */
-  limitNextAt(latestMs: number): Promise<void>
+  /** In pending ones, later instants are replaced by these. */
+  limitInstants(latest: LatestInstants): Promise<void>
   /** Pending ones become held. Returns their number. */
   hold(endpointId: string, nowMs: number): Promise<number>
   /**

@@ -79,7 +79,7 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
       { id: 'in time', nextAt: 50_000, event: { sequence: 8 } },
       { id: 'other', endpointId: 'we_2', nextAt: 9_999_000 },
     )
-    await stores.deliveries.limitNextAt(50_000)
+    await stores.deliveries.limitInstants({ nextAt: 50_000, firstFailedAt: 50_000 })
     const nextAt = (endpointId?: string) =>
       list(endpointId).then((found) => Object.fromEntries(found.map((row) => [row.id, row.nextAt])))
     expect(await nextAt()).toEqual({
@@ -91,10 +91,28 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
     expect(late).toMatchObject({ step: 3, firstFailedAt: 20_000 })
   })
 
+  it('a first failure that is too late becomes earlier while its delivery is pending', async () => {
+    const failed = { attempts: [attempt()], step: 1, nextAt: 40_000 }
+    await create(
+      { id: 'late', ...failed, firstFailedAt: 30_001 },
+      { id: 'in time', ...failed, firstFailedAt: 30_000, event: { sequence: 2 } },
+      { id: 'never', ...failed, firstFailedAt: null, event: { sequence: 3 } },
+      { id: 'both', ...failed, firstFailedAt: 9_000_000, nextAt: 9_999_000, endpointId: 'we_2' },
+      { id: 'ended', ...failed, firstFailedAt: 30_001, state: 'expired', nextAt: null },
+    )
+    await stores.deliveries.limitInstants({ nextAt: 50_000, firstFailedAt: 30_000 })
+    const read = (id: string) => stores.deliveries.byId(id)
+    expect(await read('late')).toMatchObject({ firstFailedAt: 30_000, nextAt: 40_000, step: 1 })
+    expect(await read('in time')).toMatchObject({ firstFailedAt: 30_000 })
+    expect(await read('never')).toMatchObject({ firstFailedAt: null })
+    expect(await read('both')).toMatchObject({ firstFailedAt: 30_000, nextAt: 50_000 })
+    expect(await read('ended')).toMatchObject({ firstFailedAt: 30_001 })
+  })
+
   it('a delivery that became due earlier is no longer as an earlier read returned it', async () => {
     await create({ id: 'a', nextAt: 60_000 })
     const read = await stores.deliveries.byId('a')
-    await stores.deliveries.limitNextAt(50_000)
+    await stores.deliveries.limitInstants({ nextAt: 50_000, firstFailedAt: 50_000 })
     if (read === null) throw new Error('expected a delivery')
     expect(await stores.deliveries.save([{ ...read, step: 1 }])).toEqual([null])
   })

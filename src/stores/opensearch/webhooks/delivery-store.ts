@@ -81,8 +81,8 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
       })
     },
 
-    async limitNextAt(latestMs) {
-      await transition(transitions.limitNextAt(latestMs))
+    async limitInstants(latest) {
+      await transition(transitions.limitInstants(latest))
     },
     hold: (endpointId, nowMs) => transition(transitions.hold(endpointId, nowMs)),
     releaseHeld: (endpointId, nowMs) => transition(transitions.releaseHeld(endpointId, nowMs)),

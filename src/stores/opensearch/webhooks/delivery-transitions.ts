@@ -2,6 +2,7 @@ import {
   type Delivery,
   type DeliveryState,
   FAILED_STATES,
+  type LatestInstants,
   type Removal,
   type Replay,
 } from '../../../webhooks/deliveries/delivery.ts'
@@ -42,13 +43,26 @@ const canceled = (delivery: Delivery): Delivery => ({
   nextAt: null,
 })
 
+const atMost = (instant: number | null, latest: number) =>
+  instant === null ? null : Math.min(instant, latest)
+
 const isOpen = ({ state }: Delivery) => state === 'pending' || state === 'held'
 
 /** The transitions behind the methods of `DeliveryStore`, which describes them. Pure. */
 export const transitions = {
-  limitNextAt: (latestMs: number): DeliveryTransition => ({
-    query: allOf(states('pending'), { range: { next_at: { gt: latestMs } } }),
-    apply: (delivery) => ({ ...delivery, nextAt: latestMs }),
+  limitInstants: (latest: LatestInstants): DeliveryTransition => ({
+    query: allOf(
+      states('pending'),
+      anyOf([
+        { range: { next_at: { gt: latest.nextAt } } },
+        { range: { first_failed_at: { gt: latest.firstFailedAt } } },
+      ]),
+    ),
+    apply: (delivery) => ({
+      ...delivery,
+      nextAt: atMost(delivery.nextAt, latest.nextAt),
+      firstFailedAt: atMost(delivery.firstFailedAt, latest.firstFailedAt),
+    }),
   }),
   hold: (endpointId: string, nowMs: number): DeliveryTransition => ({
     query: allOf(term('endpoint_id', endpointId), states('pending')),

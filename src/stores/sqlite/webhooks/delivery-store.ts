@@ -113,11 +113,20 @@ export function createSqliteDeliveryStore(
       held_at = ?, revision = revision + 1
     WHERE id = ? AND revision = ?`)
 
-  const limitNextAt = db.prepare(`
-    UPDATE deliveries SET next_at = $latestMs, revision = revision + 1
-    WHERE rowid IN (
-      SELECT rowid FROM deliveries INDEXED BY deliveries_pending
-      WHERE state = 'pending' AND endpoint_id = $endpointId AND next_at > $latestMs LIMIT ${BATCH})`)
+  const limits = (
+    [
+      ['nextAt', 'next_at', 'deliveries_pending'],
+      ['firstFailedAt', 'first_failed_at', 'deliveries_failing'],
+    ] as const
+  ).map(([field, column, index]) => {
+    const update = db.prepare(`
+      UPDATE deliveries SET ${column} = $latestMs, revision = revision + 1
+      WHERE rowid IN (
+        SELECT rowid FROM deliveries INDEXED BY ${index}
+        WHERE state = 'pending' AND endpoint_id = $endpointId AND ${column} > $latestMs
+        LIMIT ${BATCH})`)
+    return { field, update }
+  })
 
   const readAll = (work: () => unknown) =>
     (db.run(work) as unknown as DeliveryRow[]).map(deliveryOf)
@@ -197,11 +206,12 @@ export function createSqliteDeliveryStore(
     async save(deliveries) {
       return deliveries.length === 0 ? [] : db.write(() => deliveries.map(replace))
     },
-    async limitNextAt(latestMs) {
+    async limitInstants(latest) {
       for await (const [endpointId] of pendingEndpoints()) {
-        await inBatches(() =>
-          db.run(() => Number(limitNextAt.run({ endpointId, latestMs }).changes)),
-        )
+        for (const { field, update } of limits) {
+          const parameters = { endpointId, latestMs: latest[field] }
+          await inBatches(() => db.run(() => Number(update.run(parameters).changes)))
+        }
       }
     },
     async backlog(nowMs) {

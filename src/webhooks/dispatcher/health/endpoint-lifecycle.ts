@@ -25,7 +25,7 @@ export interface EndpointLifecycleOptions {
   endpoints: Pick<EndpointStore, 'byId' | 'update'>
   deliveries: Pick<
     DeliveryStore,
-    'hold' | 'releaseHeld' | 'cancel' | 'limitNextAt' | 'nextDueByEndpoint' | 'heldEndpoints'
+    'hold' | 'releaseHeld' | 'cancel' | 'limitInstants' | 'nextDueByEndpoint' | 'heldEndpoints'
   >
   directory: Pick<EndpointDirectory, 'byId' | 'all'>
   lanes: Lanes
@@ -40,6 +40,9 @@ export interface EndpointLifecycleOptions {
   /** Runs work that is repeated while the store is unavailable. Never rejects. */
   persist(work: () => Promise<unknown>): Promise<void>
 }
+
+/** Attempts may fail during a load, after it read the clock. It must not change them. */
+const LOAD_MARGIN_MS = 60_000
 
 /** The notice of a disabled endpoint is the third and last one. */
 const DISABLED = { isBreakerOpen: false, noticesSent: 3 } as const
@@ -113,7 +116,11 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
         if (disabledReason !== null) disabled.add(id)
       }
       // The clock of an earlier dispatcher may have been far ahead.
-      await deliveries.limitNextAt(options.dueClock() + options.longestDelayMs)
+      const nowMs = options.dueClock()
+      await deliveries.limitInstants({
+        nextAt: nowMs + options.longestDelayMs,
+        firstFailedAt: nowMs + LOAD_MARGIN_MS,
+      })
       for (const id of await deliveries.heldEndpoints()) recoverHeld(id)
       for (const [id, nextAt] of await deliveries.nextDueByEndpoint()) {
         const endpoint = directory.byId(id)

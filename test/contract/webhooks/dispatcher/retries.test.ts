@@ -74,6 +74,24 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
     await attempted(2)
   })
 
+  it('a first failure by a clock that was a year ahead does not block its order again', async () => {
+    const { id } = await dispatching.subscribe()
+    const first = dispatching.start()
+    await dispatching.announce('ord_1', 'ord_1')
+    const failing = async () => (await dispatching.deliveries(id))[0]
+    await eventually(async () => expect((await failing())?.attempts).toHaveLength(1))
+    await first.stop()
+    dispatching.time.setBack(365 * 24 * HOUR)
+    dispatching.start()
+    await eventually(async () =>
+      expect((await failing())?.nextAt).toBeLessThanOrEqual(dispatching.time.clock() + 15 * HOUR),
+    )
+    dispatching.time.advance(15 * HOUR)
+    // The retry fails, and after it the second event is sent at once.
+    await attempted(3)
+    expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_1 1', 'ord_1 2'])
+  })
+
   it('an endpoint stays enabled for 72 hours, also after a shorter schedule', async () => {
     const { id } = await dispatching.subscribe()
     dispatching.start({ schedule: createRetrySchedule([0], () => 0.5) })

@@ -133,7 +133,7 @@ export function parseConfig(env: Environment) {
       retentionMs: number('WEBHOOK_RETENTION_DAYS', 1, 365, 30) * DAY_MS,
     },
   }
-  problems.push(...portConflicts(env, config), ...unusedCaFiles(config))
+  problems.push(...portConflicts(env, config), ...caFileProblems(config))
   if (config.workers > 1 && !env['REDIS_URL']) {
     // With separate buckets, an account would get the rate limit once per worker.
     problems.push(
@@ -174,15 +174,19 @@ function portConflicts(
   })
 }
 
-/** Each CA file that no connection uses: without TLS, it would silently be in plain text. */
-function unusedCaFiles({
+type CaFileSettings = Pick<
+  Config,
+  'opensearchCaFile' | 'opensearchUrls' | 'redisCaFile' | 'redisUrls' | 'streamRedisUrls'
+>
+
+/** For each CA file that no connection uses: without TLS, it would silently be in plain text. */
+function caFileProblems({
   opensearchCaFile,
   opensearchUrls = [],
   redisCaFile,
   redisUrls = [],
   streamRedisUrls = [],
-}: Record<'opensearchCaFile' | 'redisCaFile', string | undefined> &
-  Record<'opensearchUrls' | 'redisUrls' | 'streamRedisUrls', string[] | undefined>): string[] {
+}: CaFileSettings): string[] {
   const redis = [...redisUrls, ...streamRedisUrls]
   const files = [
     ['OPENSEARCH_CA_FILE', opensearchCaFile, opensearchUrls, 'https:', 'OPENSEARCH_URL'],

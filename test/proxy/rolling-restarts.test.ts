@@ -21,6 +21,13 @@ afterEach(async () => {
 const succeed = ({ port, operationsPort }: Served) =>
   store.serve({ PORT: `${port}`, OPERATIONS_PORT: `${operationsPort}` })
 
+/** The status of a process's readiness check, in HTTP and in its body. */
+async function readinessOf({ operationsPort }: Served) {
+  const response = await fetch(`http://127.0.0.1:${operationsPort}/health/ready`)
+  const { status } = (await response.json()) as { status?: unknown }
+  return [response.status, status]
+}
+
 it('a killed process causes only 502 and 503 of the edge until its successor is detected', async () => {
   const killed = await store.serve()
   edge = await startProxy([killed])
@@ -51,9 +58,12 @@ it('a rolling restart of two processes fails no request', async () => {
 
   for (const [index, old] of processes.entries()) {
     const server = `Server api/api${index + 1}`
-    expect(await old.stop('SIGTERM')).toBe(0)
-    // The edge stopped sending requests to it before it exited.
-    const reason = 'reason: Layer7 (wrong status, code: 503|timeout)' // On a busy machine.
+    const stopped = old.stop('SIGTERM')
+    await expect.poll(() => readinessOf(old)).toEqual([503, 'draining'])
+    expect(await stopped).toBe(0)
+    // The edge stopped sending requests to it before it exited. On a busy machine, its check of this
+    // 503 may time out.
+    const reason = 'reason: Layer7 (wrong status, code: 503|timeout)'
     expect(await edge.log()).toMatch(new RegExp(`${server} is DOWN, ${reason}`))
     await succeed(old)
     await expect.poll(() => edge?.log()).toContain(`${server} is UP`)

@@ -1,7 +1,7 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { openPartFile } from '../../../../src/orders-cli/export/part-file.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { followLink, openPartFile } from '../../../../src/orders-cli/export/part-file.ts'
 import { temporaryFolder } from '../../../support/stores/backend.ts'
 
 let folder: string
@@ -19,4 +19,34 @@ it('an export leaves the files to the process that has removed its expired lock'
   await expect(part.finish()).rejects.toThrow(/perdeu a vez/)
   await part.close()
   expect(readdirSync(folder).sort()).toEqual(['pedidos.csv.part', 'pedidos.csv.part.json'])
+})
+
+describe('the file that a symbolic link names', () => {
+  const at = (...names: string[]) => join(realpathSync(folder), ...names)
+  const link = (target: string, ...names: string[]) => symlinkSync(target, at(...names))
+
+  it('a file that is no link is returned as typed', async () => {
+    expect(await followLink('pedidos.csv', folder)).toBe('pedidos.csv')
+  })
+
+  it('the last of several links names an existing or missing file', async () => {
+    link('meio.csv', 'pedidos.csv')
+    link('alvo.csv', 'meio.csv')
+    expect(await followLink('pedidos.csv', folder)).toBe(at('alvo.csv'))
+    writeFileSync(at('alvo.csv'), '')
+    expect(await followLink('pedidos.csv', folder)).toBe(at('alvo.csv'))
+  })
+
+  it('a relative link in a linked folder starts at the real folder', async () => {
+    mkdirSync(at('disco', 'saida'), { recursive: true })
+    link('disco/saida', 'pasta')
+    link('../alvo.csv', 'pasta', 'pedidos.csv')
+    expect(await followLink('pasta/pedidos.csv', folder)).toBe(at('disco', 'alvo.csv'))
+  })
+
+  it('a cycle of links is rejected', async () => {
+    link('b.csv', 'a.csv')
+    link('a.csv', 'b.csv')
+    await expect(followLink('a.csv', folder)).rejects.toThrow(/a\.csv é um link .* ciclo/)
+  })
 })

@@ -102,6 +102,7 @@ export async function openPartFile(
         state = next
       },
       async finish(assemble) {
+        await lock.assertHeld()
         await assemble?.(part, assembled)
         const complete = assemble === undefined ? part : assembled
         await lock.assertHeld()

@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { followLink, openPartFile } from '../../../../src/orders-cli/export/part-file.ts'
@@ -17,6 +18,8 @@ it('an export leaves the files to the process that has removed its expired lock'
   for (const name of readdirSync(folder)) if (name.includes('lock-')) rmSync(join(folder, name))
   await expect(part.append('id\r\n', 'next', 1)).rejects.toThrow(/perdeu a vez/)
   await expect(part.finish()).rejects.toThrow(/perdeu a vez/)
+  const assemble = (_: string, path: string) => writeFile(path, 'id\r\n')
+  await expect(part.finish(assemble)).rejects.toThrow(/perdeu a vez/)
   await part.close()
   expect(readdirSync(folder).sort()).toEqual(['pedidos.csv.part', 'pedidos.csv.part.json'])
 })

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { usageError } from '../errors.ts'
+import type { Waiting } from '../lock.ts'
 import { openFolderStore } from './folder.ts'
 import type { LocalStore } from './local-store.ts'
 import { openSqliteStore } from './sqlite.ts'
@@ -8,13 +9,18 @@ const SQLITE = 'sqlite:'
 const DATABASE_NAME = /\.(db|sqlite3?)$/i
 
 /**
- * Opens the store at a destination, or creates it. `cwd`: where relative paths start.
+ * Opens the store at a destination, or creates it. Relative paths start at `context.cwd`.
  * @throws UsageError for an invalid destination; CommandError if other files are there, or another
  *   process holds the lock
  */
-export async function openDestination(destination: string, cwd: string): Promise<LocalStore> {
+export async function openDestination(
+  destination: string,
+  context: Waiting & { cwd: string },
+): Promise<LocalStore> {
+  const { cwd } = context
   if (!destination.startsWith(SQLITE)) {
-    if (!DATABASE_NAME.test(destination)) return await openFolderStore(resolve(cwd, destination))
+    if (!DATABASE_NAME.test(destination))
+      return await openFolderStore(resolve(cwd, destination), context)
     throw usageError(
       `Para um banco SQLite escreva sqlite:${destination}. Para uma pasta, dê outro nome a ela.`,
       'sync',
@@ -22,5 +28,5 @@ export async function openDestination(destination: string, cwd: string): Promise
   }
   const file = destination.slice(SQLITE.length)
   if (file === '') throw usageError('Falta o arquivo depois de sqlite:.', 'sync')
-  return await openSqliteStore(resolve(cwd, file), file)
+  return await openSqliteStore(resolve(cwd, file), file, context)
 }

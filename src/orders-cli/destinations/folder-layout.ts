@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
-import { acquireLock, type Lock } from '../lock.ts'
+import { acquireLock, type Lock, type Waiting } from '../lock.ts'
 import { busyMessage } from './local-store.ts'
 
 /** The content of `.sync/copy.json`, which marks a folder as a store. */
@@ -14,11 +14,14 @@ const OURS = '.sync'
  * @throws CommandError if the folder has other files, which stay untouched, or another process
  *   holds the lock
  */
-export async function claimFolder(folder: string): Promise<{ own: string; lock: Lock }> {
+export async function claimFolder(
+  folder: string,
+  waiting: Waiting,
+): Promise<{ own: string; lock: Lock }> {
   const own = join(folder, OURS)
   const isNew = await inspect(folder, own)
   await mkdir(own, { recursive: true, mode: 0o700 })
-  const lock = await acquireLock(join(own, 'lock-'), busyMessage(folder))
+  const lock = await acquireLock(join(own, 'lock-'), busyMessage(folder), waiting)
   try {
     await rm(join(own, 'tmp'), { recursive: true, force: true })
     await mkdir(join(own, 'tmp'), { mode: 0o700 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Order, SyncState } from '../../client/client.ts'
 import { replaceFile, syncFolder, writeDurably } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
+import type { Waiting } from '../lock.ts'
 import { claimFolder, orderFile } from './folder-layout.ts'
 import type { LocalStore } from './local-store.ts'
 import { openSeenLog, type SeenLog } from './seen-log.ts'
@@ -19,8 +20,8 @@ const PARTS = [...'0123456789abcdef']
  * `folder`: absolute.
  * @throws CommandError if the folder has other files, or another process holds the lock
  */
-export async function openFolderStore(folder: string): Promise<LocalStore> {
-  const { own, lock } = await claimFolder(folder)
+export async function openFolderStore(folder: string, waiting: Waiting = {}): Promise<LocalStore> {
+  const { own, lock } = await claimFolder(folder, waiting)
   const ordersFolder = join(folder, 'orders')
   const stateFile = join(own, 'state.json')
   const seen = await openSeenLog(own)

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { replaceLoneSurrogates } from '../../lib/json.ts'
-import { acquireLock, type Lock } from '../lock.ts'
+import { acquireLock, type Lock, type Waiting } from '../lock.ts'
 import { busyMessage, type LocalStore } from './local-store.ts'
 import { openDatabase } from './sqlite-file.ts'
 
@@ -15,10 +15,14 @@ const SAVE_STATE = `INSERT INTO sync_state (only_one, json) VALUES (1, ?)
  * `name`: the file as typed, for messages.
  * @throws CommandError if the file is something else, or another process holds the lock
  */
-export async function openSqliteStore(file: string, name = file): Promise<LocalStore> {
+export async function openSqliteStore(
+  file: string,
+  name = file,
+  waiting: Waiting = {},
+): Promise<LocalStore> {
   // The real path, because the name of a link would be another lock.
   const path = await realpath(file).catch(() => file)
-  const lock = await acquireLock(`${path}.lock-`, busyMessage(name))
+  const lock = await acquireLock(`${path}.lock-`, busyMessage(name), waiting)
   try {
     return storeIn(await openDatabase(path), lock)
   } catch (error) {

@@ -57,7 +57,7 @@ export async function runExport(args: readonly string[], context: Context): Prom
   }
   const request = { url, filters, format: formatName, rows, ...(headers === 'pt' && { headers }) }
   const file = await followLink(text.out, context.cwd)
-  const part = await openPartFile(file, request, flags.has('resume'), context.cwd)
+  const part = await openPartFile(file, request, flags.has('resume'), context.cwd, context)
   try {
     const progress = createOrdersProgress(context.status, monotonicClock, part.state().orders)
     const client = await connect(context, url, progress.wait)

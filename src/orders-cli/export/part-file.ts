@@ -11,7 +11,7 @@ import {
 import { dirname, resolve } from 'node:path'
 import { PRIVATE, replaceFile, syncFolder } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
-import { acquireLock } from '../lock.ts'
+import { acquireLock, type Waiting } from '../lock.ts'
 import {
   differences,
   type ExportRequest,
@@ -68,12 +68,17 @@ export async function openPartFile(
   request: ExportRequest,
   isResuming: boolean,
   cwd: string,
+  waiting: Waiting = {},
 ): Promise<PartFile> {
   const target = resolve(cwd, file)
   const [part, stateFile] = [`${target}.part`, `${target}.part.json`]
   const assembled = `${part}.new`
   await rejectSpecialFile(file, target)
-  const lock = await acquireLock(`${target}.lock-`, `Outro processo já exporta para ${file}.`)
+  const lock = await acquireLock(
+    `${target}.lock-`,
+    `Outro processo já exporta para ${file}.`,
+    waiting,
+  )
   let handle: FileHandle | undefined
   try {
     const resumed = await findUnfinished(file, { part, stateFile }, request, isResuming)

@@ -35,7 +35,7 @@ export async function runSync(args: readonly string[], context: Context): Promis
   const intervalMs = intervalOf(text.interval, flags.has('watch'))
   const url = resolveBaseUrl('sync', text.url, context.env)
 
-  const store = await openDestination(destination, context.cwd)
+  const store = await openDestination(destination, context)
   try {
     await warnIgnoredSince(store, text.since, context)
     const progress = createOrdersProgress(context.status, monotonicClock)

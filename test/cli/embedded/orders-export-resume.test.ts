@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -215,6 +216,18 @@ describe('an export to a file', () => {
       'alvo.csv',
     ])
     rmSync(target)
+    clean()
+  })
+
+  it('waits until the lock of a restarted container expires, and says so', async () => {
+    const lock = path(`${FILE}.lock-77-88-0badc0de`)
+    writeFileSync(lock, '')
+    const renewedAt = Date.now() / 1000 - 55
+    utimesSync(lock, renewedAt, renewedAt)
+    const { code, stderr } = await runOrders(CSV, place())
+    expect(code, stderr).toBe(0)
+    expect(stderr).toMatch(/^esperando até [1-5] s: .*0badc0de é a trava/)
+    expect(outputFiles()).toEqual([FILE])
     clean()
   })
 

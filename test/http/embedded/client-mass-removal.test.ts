@@ -50,7 +50,7 @@ interface Opened {
 }
 
 async function openLocal(destination: string): Promise<Opened> {
-  const store = await openDestination(destination, folder)
+  const store = await openDestination(destination, { cwd: folder })
   return { store, close: () => store.close() }
 }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -13,17 +13,36 @@ const LOCK = new URL('../../../src/orders-cli/lock.ts', import.meta.url)
 let folder: string
 let remove: () => void
 let others: ChildProcess[]
+let renewals: NodeJS.Timeout | undefined
 beforeEach(() => {
   ;({ folder, remove } = temporaryFolder())
   others = []
 })
 afterEach(() => {
   vi.useRealTimers()
+  clearInterval(renewals)
   for (const other of others) other.kill('SIGKILL')
   remove()
 })
 
 const prefix = () => join(folder, 'pedidos.csv.lock-')
+
+/** The mark of this machine in the locks of earlier releases. */
+const hostOnly = createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
+
+/** Writes a lock of another process table. */
+function foreignLock(host: string, ageSeconds = 0): string {
+  const file = `${prefix()}77-88-${host}`
+  writeFileSync(file, '')
+  const renewedAt = Date.now() / 1000 - ageSeconds
+  utimesSync(file, renewedAt, renewedAt)
+  return file
+}
+
+/** As a process that this machine does not see. */
+function keepRenewing(file: string): void {
+  renewals = setInterval(() => writeFileSync(file, '.'), 700)
+}
 
 /** Starts another process that tries to acquire the lock, and returns its output. */
 async function another(): Promise<{ child: ChildProcess; output: string }> {
@@ -81,30 +100,59 @@ describe('a lock', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('a lock of another machine is kept, and its file is named', async () => {
-    const theirs = `${prefix()}77-88-0badc0de`
-    writeFileSync(theirs, '')
-    await expect(acquireLock(prefix(), 'busy')).rejects.toThrow(`apague ${theirs}.`)
+  it('a lock of another machine is kept once it is renewed, and its file is named', async () => {
+    const theirs = foreignLock('0badc0de')
+    keepRenewing(theirs)
+    await expect(acquireLock(prefix(), 'busy')).rejects.toThrow(`acaba de renovar ${theirs}.`)
+    expect(readdirSync(folder)).toHaveLength(1)
+  })
+
+  it('a start waits for the lock of a restarted container to expire, and reports it once', async () => {
+    const theirs = foreignLock('0badc0de', 57)
+    const lines: string[] = []
+    const status = { printLine: (line: string) => lines.push(line) }
+    await (await acquireLock(prefix(), 'busy', { status })).release()
+    expect(lines).toEqual([expect.stringMatching(/^esperando até [123] s: /)])
+    expect(lines[0]).toContain(theirs)
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('a start that waits for a lock continues when its file is removed', async () => {
+    const theirs = foreignLock('0badc0de')
+    setTimeout(() => rmSync(theirs), 700)
+    await (await acquireLock(prefix(), 'busy')).release()
+  })
+
+  it('a wait for a lock ends at an interruption, and leaves no lock', async () => {
+    foreignLock('0badc0de')
+    const signal = AbortSignal.timeout(700)
+    await expect(acquireLock(prefix(), 'busy', { signal })).rejects.toThrow(/abort/)
     expect(readdirSync(folder)).toHaveLength(1)
   })
 
   it('a lock of a killed container or machine is removed after a minute', async () => {
-    const theirs = `${prefix()}77-88-0badc0de`
-    writeFileSync(theirs, '')
-    const minuteAgo = Date.now() / 1000 - 61
-    utimesSync(theirs, minuteAgo, minuteAgo)
+    foreignLock('0badc0de', 61)
     await (await acquireLock(prefix(), 'busy')).release()
     expect(readdirSync(folder)).toEqual([])
   })
 
   it('a lock of another container is kept although it has the same host name', async () => {
-    const hostOnly = createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
-    writeFileSync(`${prefix()}77-88-${hostOnly}`, '')
+    keepRenewing(foreignLock(hostOnly))
     await expect(acquireLock(prefix(), 'busy')).rejects.toThrow('busy (Ele roda em outra máquina')
   })
 
+  it('a lock of an earlier release is kept while its process is alive', async () => {
+    const { child } = await another()
+    const [name = ''] = readdirSync(folder)
+    const oldName = name.replace(/\w+$/, hostOnly)
+    renameSync(join(folder, name), join(folder, oldName))
+    utimesSync(join(folder, oldName), 1, 1)
+    await expect(acquireLock(prefix(), 'busy')).rejects.toThrow(`busy (É o processo ${child.pid}.)`)
+    expect(readdirSync(folder)).toEqual([oldName])
+  })
+
   it('a lock of another machine is kept where the clock of this process is ahead', async () => {
-    writeFileSync(`${prefix()}77-88-0badc0de`, '')
+    keepRenewing(foreignLock('0badc0de'))
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
     await expect(acquireLock(prefix(), 'busy')).rejects.toThrow('busy (Ele roda em outra máquina')
   })

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Order, SyncState } from '../../../../src/client/client.ts'
@@ -44,7 +44,7 @@ describe.each([
 
   /** Runs `work` on the store as one process would, and closes it. */
   async function using<T>(work: (store: LocalStore) => Promise<T>): Promise<T> {
-    const store = await openDestination(destination(), folder)
+    const store = await openDestination(destination(), { cwd: folder })
     try {
       return await work(store)
     } finally {
@@ -104,6 +104,20 @@ describe.each([
     })
     expect(deleted).toBe(2)
     expect(await ids()).toEqual(['ord_2', 'ord_4'])
+  })
+
+  it('reports a wait for the lock of another container, and stops waiting at an abort', async () => {
+    const theirs = await using(async () => {
+      const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      const mine = files.find((file) => file.includes('lock-')) ?? ''
+      return join(folder, mine.replace(/lock-.*/, 'lock-77-88-0badc0de'))
+    })
+    writeFileSync(theirs, '')
+    const lines: string[] = []
+    const status = { printLine: (line: string) => lines.push(line) }
+    const context = { cwd: folder, status, signal: AbortSignal.abort() }
+    await expect(openDestination(destination(), context)).rejects.toThrow(/abort/)
+    expect(lines).toEqual([expect.stringContaining(theirs)])
   })
 
   it('writes and deletes nothing after another process has removed its expired lock', async () => {

@@ -3,7 +3,7 @@ import type { Order } from '../../src/orders/order.ts'
 import { recipe } from '../support/cli/program.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'
 import { permanentErrors, transientErrors } from './error-cases.ts'
-import { type Document, runAppsScript } from './google-sheets/apps-script.ts'
+import { type Document, runAppsScript, type ScriptRun } from './google-sheets/apps-script.ts'
 import type { Cell } from './google-sheets/sheet.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
 
@@ -26,9 +26,9 @@ beforeEach(() => {
 })
 
 /** Runs a function of the script on the document, and keeps the resulting document. */
-async function run(call = 'sincronizar', requestMs = 50, sortedAt?: number) {
+async function run(call = 'sincronizar', requestMs = 50, edit?: ScriptRun['edit']) {
   const file = recipe('google-sheets/Code.gs')
-  const outcome = await runAppsScript({ file, call, document, requestMs, sortedAt, lock })
+  const outcome = await runAppsScript({ file, call, document, requestMs, edit, lock })
   document = outcome.document
   return outcome
 }
@@ -92,7 +92,9 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
   it('the Sheets recipe updates the right rows when a user sorts them during a request', async () => {
     await run()
     await service.change()
-    expect(await run('sincronizar', 50, 1)).toMatchObject({ error: null })
+    expect(await run('sincronizar', 50, { change: 'sort', request: 1 })).toMatchObject({
+      error: null,
+    })
     expect(rows()).toEqual(await listedRows())
   })
 
@@ -100,7 +102,9 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     service.faultServer.before(2, async () => {
       await service.change(pageRequests()[0]?.ids)
     })
-    expect(await run('sincronizar', 50, 3)).toMatchObject({ error: null })
+    expect(await run('sincronizar', 50, { change: 'sort', request: 3 })).toMatchObject({
+      error: null,
+    })
     expect(rows()).toEqual(await listedRows())
   })
 
@@ -165,6 +169,32 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     await service.erase()
     expect(await run('recomecar')).toMatchObject({ error: null })
     expect(rows()).toEqual(await listedRows())
+  })
+
+  it('the Sheets recipe reads only the ids of the rows that a page overwrites', async () => {
+    await run()
+    const ids = [...rows().keys()]
+    service.faultServer.forget()
+    await service.change(ids.slice(-20).map(String))
+    const { reads } = await run()
+    expect(rows()).toEqual(await listedRows())
+    const known =
+      pageRequests()[0]
+        ?.ids.map((id) => ids.indexOf(id))
+        .filter((at) => at >= 0) ?? []
+    const range = Math.max(...known) - Math.min(...known) + 1
+    expect(range).toBeLessThan(ids.length / 2)
+    expect(reads).toEqual([ids.length, range])
+  })
+
+  it('the Sheets recipe updates the right rows when a user deletes rows during a request', async () => {
+    await run()
+    await service.change()
+    expect(await run('sincronizar', 50, { change: 'delete', request: 1 })).toMatchObject({
+      error: null,
+    })
+    const listed = await listedRows()
+    for (const [id, cells] of rows()) expect(cells).toEqual(listed.get(id))
   })
 
   it.each(['sincronizar', 'recomecar'])(

@@ -91,8 +91,7 @@ function ler(prazo) {
       estado.cursor = null // A mesma leitura, do começo.
       continue
     }
-    // Alguém pode ter ordenado as linhas desde que foram lidas. Pedidos novos vão para o fim de qualquer forma.
-    if (pagina.data.some(({ id }) => linhas.has(id))) linhas = linhasPorId(aba)
+    if (!conferem(aba, linhas, pagina.data)) linhas = linhasPorId(aba)
     gravar(aba, linhas, pagina.data)
     for (const { updated_at } of pagina.data) {
       if (updated_at !== null && updated_at > (estado.maior ?? '')) estado.maior = updated_at
@@ -116,6 +115,21 @@ function linhasPorId(aba) {
   const quantas = aba.getLastRow() - 1
   const ids = quantas > 0 ? aba.getRange(2, 1, quantas, 1).getValues() : []
   return new Map(ids.map(([id], indice) => [id, indice + 2]))
+}
+
+/**
+ * Se as linhas a sobrescrever ainda são desses pedidos: alguém pode ter ordenado a aba desde que foram lidas. Lê só
+ * o intervalo delas, porque a coluna inteira é lenta numa aba grande. Pedidos novos vão para o fim de qualquer forma.
+ */
+function conferem(aba, linhas, pedidos) {
+  const conhecidos = pedidos.filter(({ id }) => linhas.has(id))
+  if (conhecidos.length === 0) return true
+  const numeros = conhecidos.map(({ id }) => linhas.get(id))
+  const primeira = Math.min(...numeros)
+  const ultima = Math.max(...numeros)
+  if (ultima > aba.getLastRow()) return false // Alguém apagou linhas.
+  const ids = aba.getRange(primeira, 1, ultima - primeira + 1, 1).getValues()
+  return conhecidos.every(({ id }) => ids[linhas.get(id) - primeira][0] === id)
 }
 
 /** Um pedido que já tem linha fica nela; os outros vão para o fim, de uma vez. */

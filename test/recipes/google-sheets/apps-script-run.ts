@@ -4,13 +4,15 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { openBlockingFetch } from '../blocking-fetch.ts'
 import type { Document, ScriptRun } from './apps-script.ts'
 import { createLock } from './lock.ts'
-import { Sheet } from './sheet.ts'
+import { type Grid, Sheet } from './sheet.ts'
 import { createUrlFetch } from './url-fetch.ts'
 
 // A separate thread, because an Apps Script blocks until each response has arrived.
-const { file, call, document, requestMs, sortedAt, lock } = workerData as ScriptRun
+const { file, call, document, requestMs, edit, lock } = workerData as ScriptRun
 const { properties, sheets, triggers } = document as Document
 const warnings: string[] = []
+const reads: number[] = []
+const open = (grid: Grid) => new Sheet(grid, (rows) => reads.push(rows))
 const blocking = openBlockingFetch()
 
 /** The script's clock, which advances during sleeps and requests. */
@@ -25,8 +27,12 @@ class Clock extends Date {
 }
 
 let requests = 0
-function reverseRows() {
-  for (const grid of Object.values(sheets)) grid?.push(...grid.splice(1).reverse())
+const edits = {
+  sort: (grid: Grid) => grid.push(...grid.splice(1).reverse()),
+  delete: (grid: Grid) => grid.splice(1, 50),
+}
+function editSheets({ change }: NonNullable<ScriptRun['edit']>) {
+  for (const grid of Object.values(sheets)) if (grid) edits[change](grid)
 }
 
 const services = {
@@ -52,10 +58,10 @@ const services = {
   SpreadsheetApp: {
     flush() {},
     getActiveSpreadsheet: () => ({
-      getSheetByName: (name: string) => (sheets[name] ? new Sheet(sheets[name]) : null),
+      getSheetByName: (name: string) => (sheets[name] ? open(sheets[name]) : null),
       insertSheet: (name: string) => {
         sheets[name] = []
-        return new Sheet(sheets[name])
+        return open(sheets[name])
       },
     }),
   },
@@ -69,7 +75,7 @@ const services = {
     fetch: createUrlFetch((url, headers) => {
       nowMs += requestMs
       requests += 1
-      if (requests === sortedAt) reverseRows()
+      if (edit && requests === edit.request) editSheets(edit)
       return blocking.fetch(url, headers)
     }),
   },
@@ -83,5 +89,5 @@ try {
 } catch (thrown) {
   error = String(thrown)
 }
-parentPort?.postMessage({ error, warnings, document: { properties, sheets, triggers } })
+parentPort?.postMessage({ error, warnings, reads, document: { properties, sheets, triggers } })
 await blocking.close()

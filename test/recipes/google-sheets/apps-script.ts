@@ -18,8 +18,8 @@ export interface ScriptRun {
   document: Document
   /** The duration of a request on the script's clock. */
   requestMs: number
-  /** The number of the request during which a user reverses the rows of every sheet; from 1. */
-  sortedAt?: number | undefined
+  /** A user reverses the rows of every sheet, or deletes 50, during a request; from 1. */
+  edit?: { change: 'sort' | 'delete'; request: number } | undefined
   /** The script lock, shared by all runs: 1 while a run holds it. */
   lock: Int32Array<SharedArrayBuffer>
 }
@@ -29,6 +29,8 @@ interface Outcome {
   /** What the function threw. */
   error: string | null
   warnings: string[]
+  /** The number of rows of each read of a sheet. */
+  reads: number[]
 }
 
 /**

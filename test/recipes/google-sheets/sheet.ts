@@ -12,20 +12,22 @@ const MAX_CELL_LENGTH = 50_000
  */
 export class Sheet {
   readonly #grid: Grid
-  #maxRows: number
+  readonly #onRead: (rows: number) => void
 
-  constructor(grid: Grid) {
+  /** `onRead` receives the number of rows of each read. */
+  constructor(grid: Grid, onRead: (rows: number) => void) {
     this.#grid = grid
-    this.#maxRows = Math.max(ROWS, grid.length)
+    this.#onRead = onRead
   }
 
   getMaxRows() {
-    return this.#maxRows
+    return Math.max(ROWS, this.#grid.length)
   }
 
   insertRowsAfter(row: number, count: number) {
-    if (row !== this.#maxRows) throw new Error('only after the last row')
-    this.#maxRows += count
+    if (row !== this.getMaxRows()) throw new Error('only after the last row')
+    const rows = row + count
+    while (this.#grid.length < rows) this.#grid.push([])
   }
 
   /** The number of the last row with content. */
@@ -34,12 +36,15 @@ export class Sheet {
   }
 
   getRange(row: number, column: number, rows: number, columns: number) {
-    if (row < 1 || column !== 1 || rows < 1 || row + rows - 1 > this.#maxRows) {
+    if (row < 1 || column !== 1 || rows < 1 || row + rows - 1 > this.getMaxRows()) {
       throw new Error('The coordinates of the range are outside the dimensions of the sheet.')
     }
     const lines = Array.from({ length: rows }, (_, index) => row - 1 + index)
     return {
-      getValues: () => lines.map((at) => this.#grid[at]?.slice(0, columns) ?? blank(columns)),
+      getValues: () => {
+        this.#onRead(rows)
+        return lines.map((at) => this.#grid[at]?.slice(0, columns) ?? blank(columns))
+      },
       clearContent: () => this.#write(lines.map((at) => [at, blank(columns)])),
       setValues: (values: unknown[][]) => {
         if (values.length !== rows || values.some((cells) => cells.length !== columns)) {

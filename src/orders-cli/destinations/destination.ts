@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { usageError } from '../errors.ts'
-import type { Waiting } from '../lock.ts'
+import type { Waiting } from '../lock/foreign-lock.ts'
 import { openFolderStore } from './folder.ts'
 import type { LocalStore } from './local-store.ts'
 import { openSqliteStore } from './sqlite.ts'

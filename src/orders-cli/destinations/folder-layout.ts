@@ -2,7 +2,8 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
-import { acquireLock, type Lock, type Waiting } from '../lock.ts'
+import type { Waiting } from '../lock/foreign-lock.ts'
+import { acquireLock, type Lock } from '../lock/lock.ts'
 import { busyMessage } from './local-store.ts'
 
 /** The content of `.sync/copy.json`, which marks a folder as a store. */

@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { replaceLoneSurrogates } from '../../lib/json.ts'
-import { acquireLock, type Lock, type Waiting } from '../lock.ts'
+import type { Waiting } from '../lock/foreign-lock.ts'
+import { acquireLock, type Lock } from '../lock/lock.ts'
 import { busyMessage, type LocalStore } from './local-store.ts'
 import { openDatabase } from './sqlite-file.ts'
 

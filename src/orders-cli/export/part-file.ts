@@ -11,7 +11,8 @@ import {
 import { dirname, resolve } from 'node:path'
 import { PRIVATE, replaceFile, syncFolder } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
-import { acquireLock, type Waiting } from '../lock.ts'
+import type { Waiting } from '../lock/foreign-lock.ts'
+import { acquireLock } from '../lock/lock.ts'
 import {
   differences,
   type ExportRequest,

@@ -1,14 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { acquireLock } from '../../../src/orders-cli/lock.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { acquireLock } from '../../../../src/orders-cli/lock/lock.ts'
+import { temporaryFolder } from '../../../support/stores/backend.ts'
 
-const LOCK = new URL('../../../src/orders-cli/lock.ts', import.meta.url)
+const LOCK = new URL('../../../../src/orders-cli/lock/lock.ts', import.meta.url)
 
 let folder: string
 let remove: () => void
@@ -26,9 +24,6 @@ afterEach(() => {
 })
 
 const prefix = () => join(folder, 'pedidos.csv.lock-')
-
-/** The mark of this machine in the locks of earlier releases. */
-const hostOnly = createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
 
 /** Writes a lock of another process table. */
 function foreignLock(host: string, ageSeconds = 0): string {
@@ -134,21 +129,6 @@ describe('a lock', () => {
     foreignLock('0badc0de', 61)
     await (await acquireLock(prefix(), 'busy')).release()
     expect(readdirSync(folder)).toEqual([])
-  })
-
-  it('a lock of another container is kept although it has the same host name', async () => {
-    keepRenewing(foreignLock(hostOnly))
-    await expect(acquireLock(prefix(), 'busy')).rejects.toThrow('busy (Ele roda em outra máquina')
-  })
-
-  it('a lock of an earlier release is kept while its process is alive', async () => {
-    const { child } = await another()
-    const [name = ''] = readdirSync(folder)
-    const oldName = name.replace(/\w+$/, hostOnly)
-    renameSync(join(folder, name), join(folder, oldName))
-    utimesSync(join(folder, oldName), 1, 1)
-    await expect(acquireLock(prefix(), 'busy')).rejects.toThrow(`busy (É o processo ${child.pid}.)`)
-    expect(readdirSync(folder)).toEqual([oldName])
   })
 
   it('a lock of another machine is kept where the clock of this process is ahead', async () => {

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { DemoKeys } from '../demo/seed-demo.ts'
 import type { CheckState } from '../http/operations/readiness.ts'
+import { parseNetworks } from '../webhooks/sending/address-policy.ts'
 import { demoWelcome } from './demo-welcome.ts'
 import {
   type ManagementServers,
@@ -31,7 +32,9 @@ export interface SideServices {
 }
 
 /** Creates the side services of a process, and starts none. */
-export function createSideServices(config: Config, options: SideServicesOptions): SideServices {
+export function createSideServices(given: Config, options: SideServicesOptions): SideServices {
+  const isDispatcher = given.opensearchUrls === undefined
+  const config = options.demo && isDispatcher ? withLoopback(given) : given
   let dispatcher: EmbeddedDispatcher | undefined
   let servers: ManagementServers | undefined
 
@@ -42,7 +45,6 @@ export function createSideServices(config: Config, options: SideServicesOptions)
     },
     checks: () => dispatcher?.checks() ?? {},
     welcome(baseUrl, keys, nowMs) {
-      const isDispatcher = config.opensearchUrls === undefined
       const logsRequests = options.logger.isLevelEnabled('info')
       const { access = null, consoleLink = null } = servers ?? {}
       const service = { baseUrl, keys, isDispatcher, access, consoleLink, logsRequests }
@@ -52,4 +54,11 @@ export function createSideServices(config: Config, options: SideServicesOptions)
       await Promise.all([dispatcher?.stop(), servers?.close()])
     },
   }
+}
+
+/** A demo registers receivers on the same machine, and delivers to them. */
+function withLoopback(config: Config): Config {
+  if (config.webhooks.allow.length > 0) return config
+  const { networks: allow } = parseNetworks('127.0.0.0/8,::1')
+  return { ...config, webhooks: { ...config.webhooks, allow } }
 }

@@ -6,7 +6,6 @@ import { monotonicClock, wallClock } from '../../lib/clock.ts'
 import { createWebhookMetrics } from '../../observability/metrics/webhooks.ts'
 import type { Tracing } from '../../observability/tracing/tracing.ts'
 import type { Services } from '../../services.ts'
-import { parseNetworks } from '../../webhooks/sending/address-policy.ts'
 import { runDispatcher } from './dispatcher-process.ts'
 import { keepRunning } from './keep-running.ts'
 
@@ -15,8 +14,6 @@ export interface EmbeddedDispatcherOptions {
   logger: Logger
   registry: Registry
   tracing: Tracing | null
-  /** Whether receivers on this machine are allowed, unless the settings name networks. */
-  demo: boolean
 }
 
 /** Started by `serve` on the embedded store. */
@@ -33,7 +30,7 @@ export interface EmbeddedDispatcher {
  */
 export function startEmbeddedDispatcher(
   config: Config,
-  { services, logger, registry, tracing, demo }: EmbeddedDispatcherOptions,
+  { services, logger, registry, tracing }: EmbeddedDispatcherOptions,
 ): EmbeddedDispatcher {
   if (config.opensearchUrls !== undefined) return { stop: async () => {}, checks: () => ({}) }
   const { endpoints, deliveries } = services.webhooks
@@ -44,8 +41,7 @@ export function startEmbeddedDispatcher(
   const stopping = new AbortController()
   const dependencies = { services, logger, metrics, tracing }
   const { signal } = stopping
-  const dispatcherConfig = demo ? withLoopback(config) : config
-  const running = keepRunning(() => runDispatcher(dispatcherConfig, dependencies, signal), {
+  const running = keepRunning(() => runDispatcher(config, dependencies, signal), {
     signal,
     monotonic: monotonicClock,
     onFailure: (err, retryMs) =>
@@ -58,11 +54,4 @@ export function startEmbeddedDispatcher(
     },
     checks: () => ({ webhooks: running.isDegraded() ? 'degraded' : 'ok' }),
   }
-}
-
-/** A demo delivers to a receiver on the same machine. */
-function withLoopback(config: Config): Config {
-  if (config.webhooks.allow.length > 0) return config
-  const { networks: allow } = parseNetworks('127.0.0.0/8,::1')
-  return { ...config, webhooks: { ...config.webhooks, allow } }
 }

@@ -100,12 +100,16 @@ describe('serve --demo', () => {
     const [, link = ''] = /console +(\S+)/.exec(stdout) ?? []
     expect([await exchange(link), await exchange(link)]).toEqual([204, 401])
 
-    const line = /^ +curl .*\/sessions'$/m.exec(stdout)?.[0] ?? ''
-    const [, name = '', value = ''] = /-H '([^:]+): ([^']+)'/.exec(line) ?? []
-    const [, body = '', url = ''] = /-d '(.+)' '(.+)'$/.exec(line) ?? []
-    const headers = { [name]: value, 'content-type': 'application/json' }
+    const { url, body, headers } = sessionsCall(stdout)
     const created = await (await fetch(url, { method: 'POST', headers, body })).json()
     expect(await exchange((created as { url: string }).url)).toBe(204)
+  })
+
+  it('accepts a webhook endpoint on this machine', async () => {
+    const { url, headers } = sessionsCall(service.output().stdout)
+    const body = JSON.stringify({ url: 'http://127.0.0.1:4000/hooks' })
+    const endpoints = url.replace(/sessions$/, 'webhook-endpoints')
+    expect((await fetch(endpoints, { method: 'POST', headers, body })).status).toBe(201)
   })
 
   it('keeps its data and its key over a restart with fewer workers, and stores the key nowhere', async () => {
@@ -271,3 +275,11 @@ describe('serve', () => {
     expect(stderr).toContain('PORT: expected an integer')
   })
 })
+
+/** The call that the demo prints for a new link to the console. */
+function sessionsCall(stdout: string) {
+  const line = /^ +curl .*\/sessions'$/m.exec(stdout)?.[0] ?? ''
+  const [, name = '', value = ''] = /-H '([^:]+): ([^']+)'/.exec(line) ?? []
+  const [, body = '', url = ''] = /-d '(.+)' '(.+)'$/.exec(line) ?? []
+  return { url, body, headers: { [name]: value, 'content-type': 'application/json' } }
+}

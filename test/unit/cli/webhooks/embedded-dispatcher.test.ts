@@ -20,7 +20,6 @@ it('a dispatcher that fails is a warning of the health response, until a stop', 
     logger: pino({ enabled: false }),
     registry: new Registry(),
     tracing: null,
-    demo: false,
   })
   expect(dispatcher.checks()).toEqual({ webhooks: 'ok' })
   await expect.poll(() => dispatcher.checks()).toEqual({ webhooks: 'degraded' })

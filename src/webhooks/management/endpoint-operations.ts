@@ -169,12 +169,18 @@ export function createEndpointOperations({
 
     showEndpoint: (target: Target): Promise<Endpoint> => findEndpoint(endpoints, target),
 
-    /** Changes the given settings. Another URL begins without the failures of the old one. */
+    /**
+     * Changes the given settings. Another URL begins without the failures of the old one. The stored
+     * URL is not validated again: forms send it with other changes, and `allow` may have changed.
+     */
     async updateEndpoint(target: Target, given: Partial<EndpointSettings>): Promise<Endpoint> {
-      const settings = parseSettings(given, allow)
+      const { url, ...others } = given
+      const settings = parseSettings(others)
       return changeEndpoint(endpoints, target, (endpoint) => {
-        const isMoved = settings.url !== undefined && settings.url !== endpoint.url
-        return { ...endpoint, ...settings, ...(isMoved && HEALTHY) }
+        const changed = { ...endpoint, ...settings }
+        if (url === undefined || url === endpoint.url) return changed
+        const moved = parseUrl(url, allow)
+        return { ...changed, url: moved, ...(moved !== endpoint.url && HEALTHY) }
       })
     },
 

@@ -26,16 +26,14 @@ const ORDER_PREFIX = 'order.'
 const suffixes = eventTypes.map((type) => type.slice(ORDER_PREFIX.length))
 
 /**
- * Validates the settings that are given.
+ * Validates the settings that are given, beside the URL.
  * @throws WebhookError `invalid_…` for the first one that is not valid
  */
 export function parseSettings(
-  given: Partial<EndpointSettings>,
-  allow: readonly Network[],
-): Partial<ValidSettings> {
-  const { url, events, payload, description } = given
+  given: Partial<Omit<EndpointSettings, 'url'>>,
+): Partial<Omit<ValidSettings, 'url'>> {
+  const { events, payload, description } = given
   return {
-    ...(url !== undefined && { url: parseUrl(url, allow) }),
     ...(events !== undefined && { events: parseEvents(events) }),
     ...(payload !== undefined && { payload: parsePayload(payload) }),
     ...(description !== undefined && { description: parseDescription(description) }),

@@ -246,6 +246,15 @@ describe('updateEndpoint', () => {
     expect(await management.updateEndpoint({ id }, { url: `${url}/2` })).toMatchObject(healthy)
   })
 
+  it('accepts the URL that is stored, also when no new endpoint could have it', async () => {
+    const url = 'http://127.0.0.1:4000/'
+    const { id } = await test.endpoint({ url })
+    const changes = { url, description: 'ERP' }
+    const updated = await test.management.updateEndpoint({ id }, changes)
+    expect(updated).toMatchObject(changes)
+    expect(await test.stored(id)).toEqual(updated)
+  })
+
   it.each([
     ['invalid_url', { url: 'https://10.0.0.1/' }],
     ['invalid_events', { events: [] }],

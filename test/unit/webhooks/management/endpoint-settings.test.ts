@@ -89,8 +89,8 @@ describe('parseDescription', () => {
 
 describe('parseSettings', () => {
   it('parseSettings returns only what is given', () => {
-    expect(parseSettings({}, [])).toEqual({})
-    expect(parseSettings({ payload: 'thin', description: null }, [])).toEqual({
+    expect(parseSettings({})).toEqual({})
+    expect(parseSettings({ payload: 'thin', description: null })).toEqual({
       payload: 'thin',
       description: null,
     })

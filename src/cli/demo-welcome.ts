@@ -15,7 +15,7 @@ export interface DemoService {
   isDispatcher: boolean
   /** `null` when the management API is off. */
   access: ManagementAccess | null
-  /** Starts one session of the console; `null` when the console is off. */
+  /** Starts one session of the console; `null` when the console is off, or the account blocked. */
   consoleLink: string | null
   /** Whether the log has a line for each request. */
   logsRequests: boolean

@@ -12,6 +12,7 @@ const kinds = {
   invalid_ttl: 'invalid',
   invalid_list: 'invalid',
   too_many_lines: 'invalid',
+  account_blocked: 'conflict',
   key_missing: 'not_found',
   key_inactive: 'conflict',
   invalid_scenario: 'invalid',

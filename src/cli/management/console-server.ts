@@ -7,6 +7,7 @@ import { buildConsoleApp } from '../../http/console/console-app.ts'
 import { consoleLink } from '../../http/console/console-link.ts'
 import { CLI_ACTOR } from '../../management/audit/audit-entry.ts'
 import type { Management } from '../../management/management.ts'
+import { ManagementError } from '../../management/management-error.ts'
 import { capabilities } from '../../management/sessions/session-store.ts'
 import { createCursorCodec } from '../../orders/cursor.ts'
 import type { Services } from '../../services.ts'
@@ -24,7 +25,7 @@ export interface ConsoleServerOptions {
 export interface ConsoleServer {
   /** The origin of the links; `null` when it is off. */
   url: string | null
-  /** Starts one session of the demo account; `null` without a demo. */
+  /** Starts one session of the demo account; `null` without a demo, or when it is blocked. */
   demoLink: string | null
   /** Waits for the requests in flight. */
   close(): Promise<void>
@@ -74,9 +75,15 @@ function localOrigin(app: FastifyInstance): string {
   return `http://${LOOPBACK}:${port}`
 }
 
-async function createDemoLink({ sessions }: Management, url: string): Promise<string> {
+async function createDemoLink({ sessions }: Management, url: string): Promise<string | null> {
   const grant = { accountId: DEMO_ACCOUNT, subject: 'demo', capabilities }
   const request = { ...grant, ttlSeconds: DEMO_SESSION_S }
-  const { secret } = await sessions.createLink(CLI_ACTOR, request, DEMO_LINK_MS)
-  return consoleLink(url, secret)
+  try {
+    const { secret } = await sessions.createLink(CLI_ACTOR, request, DEMO_LINK_MS)
+    return consoleLink(url, secret)
+  } catch (error) {
+    // The service starts all the same, so that the account can be unblocked.
+    if (error instanceof ManagementError && error.code === 'account_blocked') return null
+    throw error
+  }
 }

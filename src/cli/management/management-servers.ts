@@ -23,7 +23,7 @@ export interface ManagementServersOptions {
 export interface ManagementServers {
   /** `null` without a management API. */
   access: ManagementAccess | null
-  /** Starts one session of the demo account; `null` without a demo or a console. */
+  /** Starts one session of the demo account; `null` without one, or when it is blocked. */
   consoleLink: string | null
   /** Waits for the requests in flight. */
   close(): Promise<void>

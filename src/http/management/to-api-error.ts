@@ -119,6 +119,7 @@ const MESSAGES: Record<ManagementErrorCode | WebhookErrorCode, string> = {
   invalid_list:
     'Envie uma lista JSON de pedidos, ou um pedido por linha com "Content-Type: application/x-ndjson".',
   too_many_lines: `Envie no máximo ${MAX_LINES} pedidos por chamada.`,
+  account_blocked: 'A conta está bloqueada. Desbloqueie-a antes.',
   key_missing: 'Esta conta não tem uma chave com este id. A lista de chaves mostra os ids.',
   invalid_scenario: 'Envie em scenario um id de GET /v1/sandbox-scenarios.',
   sandbox_full: `O sandbox desta conta já tem ${MAX_SANDBOX_ORDERS} pedidos. Apague um deles com erase, e crie de novo.`,

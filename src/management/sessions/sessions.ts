@@ -88,14 +88,18 @@ export function createSessions({ sessions, keys, audit, clock }: SessionsOptions
     /**
      * Issues the token of a link, which starts one session within `linkMs`.
      * @throws ManagementError `invalid_account`, `invalid_subject`, `invalid_capabilities`,
-     *   `invalid_ttl`
+     *   `invalid_ttl`, `account_blocked`
      */
     async createLink(actor: Actor, request: LinkRequest, linkMs = LINK_MS): Promise<IssuedSecret> {
       const { sessionMs, ...grant } = parseLink(request)
+      const { accountId, subject } = grant
+      if (await keys.isAccountBlocked(accountId)) {
+        const message = `the account ${accountId} is blocked: unblock it first`
+        throw new ManagementError('account_blocked', message)
+      }
       const secret = newSecret()
       const expiresAt = clock() + linkMs
       const link = { ...grant, digest: digestOf(secret), expiresAt, sessionMs }
-      const { accountId, subject } = grant
       const intent = { action: 'session.create', accountId, target: subject } as const
       return audit.record(actor, intent, async () => {
         await sessions.insertLink(link)

@@ -34,6 +34,19 @@ async function runCurl(line: string): Promise<unknown> {
   return await (await fetch(url, { headers: { [name]: value } })).json()
 }
 
+it('serve --demo starts without a link to the console while its account is blocked', async () => {
+  const { folder, remove } = temporaryFolder()
+  onTestFinished(remove)
+  const env = { DATA_DIR: folder, MANAGEMENT_PORT: '0', CONSOLE_PORT: '0' }
+  await runCommand(['index', 'init'], env)
+  await runCommand(['accounts', 'block', 'acc_demo'], env)
+  const service = await serveInProcess(['--demo'], env)
+  const { stdout } = service.output()
+  await service.stop()
+  expect(stdout).toMatch(/demo account +acc_demo\n/)
+  expect(stdout).not.toContain('/painel#')
+})
+
 describe('serve --demo', () => {
   const { folder, remove } = temporaryFolder()
   let service: RunningService

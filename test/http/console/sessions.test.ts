@@ -58,6 +58,17 @@ describe('a link', () => {
     expect((await one.exchange(token)).status).toBe(401)
   })
 
+  it('an account that is blocked gets no link, until it is unblocked', async () => {
+    const [account, block] = ['acc_suspended', '/v1/accounts/acc_suspended/block']
+    const create = () => one.platform('POST', `/v1/accounts/${account}/sessions`, valid)
+    await one.platform('PUT', block)
+    const { status, json } = await create()
+    expect([status, json.error.code]).toEqual([409, 'conflict'])
+    expect(json.error.message).toContain('A conta está bloqueada')
+    await one.platform('DELETE', block)
+    expect((await create()).status).toBe(201)
+  })
+
   it.each([
     ['subject', { ...valid, subject: '' }],
     ['subject', { ...valid, subject: 'a\nb' }],

@@ -51,7 +51,7 @@ export const activityPaths = {
       isChange: true,
       isIdempotent: true,
       answer: { status: 201, description: 'O link.', schema: 'ConsoleLink' },
-      errorCodes: ['invalid_capabilities'],
+      errorCodes: ['invalid_capabilities', 'account_blocked'],
     }),
   },
 }

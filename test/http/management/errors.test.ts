@@ -56,6 +56,7 @@ describe('a body of the management API', () => {
     ['scopes', { scopes: 'orders:read' }],
     ['scopes', { scopes: ['orders:write'] }],
     ['scopes', { scopes: ['orders:read', 'orders:read_masked'] }],
+    ['scopes', { scopes: ['orders:read', 'orders:read'] }],
     ['expires_in_seconds', { expires_in_seconds: 1.5 }],
     ['expires', { expires: 60 }],
   ])('with a wrong or unknown field is refused with its name: %s', async (param, body) => {

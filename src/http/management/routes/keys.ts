@@ -38,7 +38,7 @@ export const CreateKey = defineBody(
     scopes: Type.Optional(
       // Scopes exclude each other.
       Type.Union(
-        scopes.map((scope) => Type.Array(Type.Literal(scope))),
+        scopes.map((scope) => Type.Array(Type.Literal(scope), { maxItems: 1 })),
         SCOPES,
       ),
     ),

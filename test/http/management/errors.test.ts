@@ -76,6 +76,13 @@ describe('a body of the management API', () => {
   })
 })
 
+describe('the filter of the audit log', () => {
+  it.each(['', 'a%20b', 'x'.repeat(65)])('with no id of an account is refused: %j', async (id) => {
+    const response = await test.api.get(`/audit?account_id=${id}`)
+    expect(response).toMatchObject(error(400, 'invalid_request', 'account_id'))
+  })
+})
+
 describe('a path of the management API', () => {
   it.each([
     ['GET', '/unknown'],

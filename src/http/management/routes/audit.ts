@@ -1,4 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { accountIdPattern } from '../../../lib/account-ids.ts'
+import { InvalidParamError } from '../../../lib/invalid-param-error.ts'
 import { auditEntryJson } from '../../../management/audit/audit-json.ts'
 import type { AuditLog } from '../../../management/audit/audit-log.ts'
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
@@ -15,6 +17,10 @@ const Querystring = Type.Object({
   ...PageParams.properties,
 })
 
+const ACCOUNT_ID = new RegExp(accountIdPattern)
+const INVALID_ACCOUNT =
+  'Envie em account_id o id de uma conta: 1 a 64 letras, dígitos, "_" ou "-". Sem account_id, a lista tem as mudanças de todas.'
+
 /** `GET /v1/audit`. */
 const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async (app, options) => {
   const { audit, cursors } = options
@@ -22,6 +28,9 @@ const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async (app, o
   app.get('/audit', { schema: { querystring: Querystring } }, async (request) => {
     const { account_id: accountId, ...params } = request.query
     authorize(request, { accountId: accountId ?? null, isChange: false })
+    if (accountId !== undefined && !ACCOUNT_ID.test(accountId)) {
+      throw new InvalidParamError('account_id', INVALID_ACCOUNT)
+    }
     const list = `audit ${accountId ?? '*'}`
     const page = parsePage(params, list, cursors)
     const [at, id] = page.after ?? []

@@ -29,7 +29,7 @@ export const activityPaths = {
       description:
         'Toda mudança feita por esta API, pelo painel e pela linha de comando, com quem a fez. Pedidos enviados são contados, e não ficam aqui.',
       parameters: [
-        query('account_id', 'Só as mudanças desta conta.', { type: 'string' }, 'acc_1'),
+        query('account_id', 'Só as mudanças desta conta.', account.schema, 'acc_1'),
         ...page,
       ],
       isChange: false,

@@ -162,9 +162,10 @@ function parseScopes(names: readonly string[]): Scope[] {
   )
 }
 
+/** A name without outer spaces; a blank one is none. */
 function parseName(name: string | null): string | null {
-  const isValid = name === null || (name.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(name))
-  if (isValid) return name
+  if (name === null) return null
+  if (name.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(name)) return name.trim() || null
   throw new ManagementError(
     'invalid_name',
     `a name has at most ${MAX_NAME_LENGTH} characters, without control characters`,

@@ -11,7 +11,7 @@ export interface EndpointSettings {
   /** Event types, or `*` alone for every type. */
   events: readonly string[]
   payload: string
-  /** An empty text is none. */
+  /** Outer spaces are removed; a blank text is none. */
   description: string | null
 }
 
@@ -86,9 +86,11 @@ export function parsePayload(text: string): PayloadKind {
 
 /** @throws WebhookError `invalid_description` */
 export function parseDescription(text: string | null): string | null {
-  if (text === null || text === '') return null
+  if (text === null) return null
   // Control characters could rewrite the terminal of an operator who lists endpoints.
-  if (text.length <= MAX_DESCRIPTION_LENGTH && !/\p{Cc}/u.test(text)) return text
+  if (text.length <= MAX_DESCRIPTION_LENGTH && !/\p{Cc}/u.test(text)) {
+    return text.trim() || null
+  }
   throw new WebhookError(
     'invalid_description',
     `the description is not valid: expected at most ${MAX_DESCRIPTION_LENGTH} characters in one line`,

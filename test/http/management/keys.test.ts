@@ -41,6 +41,15 @@ describe('keys over HTTP', () => {
     )
   })
 
+  it.each([
+    ['', null],
+    ['   ', null],
+    [' ERP ', 'ERP'],
+  ])('have a name without outer spaces, or none: %j', async (given, name) => {
+    const created = await test.api.post('/accounts/acc_names/keys', { name: given })
+    expect(created).toMatchObject({ status: 201, json: { name } })
+  })
+
   it('of another account do not exist', async () => {
     const { json } = await test.api.post('/accounts/acc_2/keys')
     await test.api.refresh()

@@ -73,6 +73,8 @@ describe('parseDescription', () => {
     ['x'.repeat(500), 'x'.repeat(500)],
     ['', null],
     [null, null],
+    ['   ', null],
+    [' ERP ', 'ERP'],
   ])('parseDescription accepts %j', (text, description) => {
     expect(parseDescription(text)).toBe(description)
   })

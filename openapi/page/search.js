@@ -63,13 +63,21 @@ function readSections() {
     const text = [...section.children]
       .slice(1)
       .filter(({ localName }) => localName !== 'section')
-      .map((part) => part.textContent)
+      .map(textOf)
       .join(' ')
       .replaceAll(/\s+/g, ' ')
       .normalize('NFC')
     const parent = section.parentElement.closest('section')?.firstElementChild.textContent
     return { id: section.id, title, parent, text, plainTitle: plain(title), plainText: plain(text) }
   })
+}
+
+/** The text of a part without its buttons and forms, which are the same in every section. */
+function textOf(part) {
+  if (part.matches('.try')) return ''
+  const text = part.cloneNode(true)
+  for (const control of text.querySelectorAll('.copy, .try')) control.remove()
+  return text.textContent
 }
 
 /** The sections with every word: those with a word in the title first. */

@@ -165,6 +165,11 @@ describe('the search', () => {
     expect(await found(text)).toContain(title)
   })
 
+  it.each(['Copiar', 'Testar'])('does not find the buttons of the page: %s', async (text) => {
+    expect(await found(text)).not.toContain('Operações › GET /v1/orders')
+    expect(await found('GET /v1/orders')).toContain('Operações › GET /v1/orders')
+  })
+
   it('says that nothing was found', async () => {
     expect(await found('zzzz')).toEqual([])
     expect(await page.getByText('Nada encontrado').isVisible()).toBe(true)

@@ -157,6 +157,17 @@ it('GET /favicon.ico returns an icon', async () => {
   expect([...rawPayload.subarray(0, 4)]).toEqual([0, 0, 1, 0])
 })
 
+it('every link of the README of the recipes is served', async () => {
+  const url = '/docs/recipes/README.md'
+  const { body } = await get(url)
+  const links = [...body.matchAll(/\]\(([^)\s#]+)/g)].map(([, link = '']) => link)
+  const paths = links.map((link) => new URL(link, `http://api.test${url}`))
+  const own = paths.filter(({ host }) => host === 'api.test').map(({ pathname }) => pathname)
+  const answers = await Promise.all(own.map(async (path) => [path, (await get(path)).statusCode]))
+  expect(own.length).toBeGreaterThan(3)
+  expect(answers.filter(([, status]) => status !== 200)).toEqual([])
+})
+
 it.each([
   '/docs/nope.js',
   '/docs/changes.json',

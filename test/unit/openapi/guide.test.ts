@@ -46,6 +46,16 @@ describe('the chapter on limits', () => {
   })
 })
 
+it.each(['Autenticação', 'Receber webhooks'])(
+  'the chapter %s names the Painel before the operator of the service',
+  (title) => {
+    const [panel, operator] = ['Painel', 'uem opera'].map((name) => chapter(title).indexOf(name))
+    expect(panel).toBeGreaterThan(0)
+    expect(operator).toBeGreaterThan(Number(panel))
+    expect(chapter(title)).not.toMatch(/\bno console\b/)
+  },
+)
+
 describe('the chapter on webhooks', () => {
   const text = chapter('Receber webhooks')
 

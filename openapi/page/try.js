@@ -16,6 +16,11 @@ function shareKey(key) {
 
 async function send(form) {
   const answer = form.querySelector('.answer')
+  const problem = headerProblem(form)
+  if (problem !== undefined) {
+    answer.textContent = problem
+    return
+  }
   answer.textContent = 'Enviando…'
   const { method, path } = form.dataset
   try {
@@ -23,6 +28,17 @@ async function send(form) {
     answer.replaceChildren(...(await describe(response)))
   } catch {
     answer.textContent = 'O serviço não respondeu. Confira a conexão e tente de novo.'
+  }
+}
+
+/** A header that `fetch` would refuse, as if the service had not responded. */
+function headerProblem(form) {
+  const fields = [['Chave', form.elements.key.value.trim()], ...valuesIn(form, 'header')]
+  for (const [name, value] of fields) {
+    const [character] = /[^\x20-\x7e]/u.exec(value) ?? []
+    if (character !== undefined) {
+      return `O campo ${name} tem “${character}”, que um cabeçalho não leva. Cole o valor inteiro.`
+    }
   }
 }
 

@@ -136,6 +136,16 @@ describe('the parts of the page that act', () => {
     expect(await page.context().cookies()).toEqual([])
   })
 
+  it('the form names a field whose text no header can carry, and sends nothing', async () => {
+    const form = listing().locator('.try')
+    await form.getByText('Testar').click()
+    await form.getByLabel('Chave').fill('key_live_…')
+    const sent = opened?.requests.length
+    await form.getByRole('button', { name: 'Enviar' }).click()
+    await form.getByText('O campo Chave tem “…”').waitFor()
+    expect(opened?.requests).toHaveLength(sent ?? 0)
+  })
+
   it('copy buttons copy a sample of the guide as it is', async () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     const block = page.locator('#a-primeira-chamada .code').first()

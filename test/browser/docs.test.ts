@@ -157,6 +157,23 @@ describe('the parts of the page that act', () => {
   })
 })
 
+describe('a form of the management API', () => {
+  beforeAll(() => open(DESKTOP, `${managementUrl}/docs`))
+
+  it('requires every part of the path', async () => {
+    const form = page.locator('form[data-path$="/{move}"]')
+    await form.evaluate((one) => {
+      one.closest('details')?.setAttribute('open', '')
+    })
+    await form.getByLabel('account').fill('acc_demo')
+    await form.getByLabel('id', { exact: true }).fill('   ')
+    const missing = await form
+      .locator(':invalid')
+      .evaluateAll((all) => all.map((field) => field.getAttribute('name')))
+    expect(missing).toEqual(['id', 'move'])
+  })
+})
+
 describe('the search', () => {
   const found = async (text: string) => {
     await page.getByRole('searchbox').fill(text)

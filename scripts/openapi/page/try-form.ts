@@ -2,6 +2,9 @@ import { valuesOf } from '../markdown/cells.ts'
 import type { PageOperation, Parameter } from '../markdown/document.ts'
 import { escapeHtml } from './html.ts'
 
+/** The page sends fields without outer spaces. */
+const NOT_BLANK = 'pattern=".*\\S.*"'
+
 /** The form that calls an operation. A script shows it, because the page sends nothing itself. */
 export function tryForm(method: string, path: string, operation: PageOperation): string {
   const [body] = Object.entries(operation.requestBody?.content ?? {})
@@ -19,11 +22,14 @@ ${body === undefined ? '' : bodyField(...body)}
 function parameterField({ name, in: place, required, schema, example }: Parameter): string {
   const hint = escapeHtml([example ?? schema.default ?? ''].flat().join(','))
   const values = valuesOf(schema).startsWith('Valores') && schema.items === undefined
+  const needed = required ? ' required' : ''
   const input = values
-    ? `<select data-in="${place}" name="${name}"><option value=""></option>${(schema.enum ?? [])
+    ? `<select data-in="${place}" name="${name}"${needed}><option value=""></option>${(
+        schema.enum ?? []
+      )
         .map((value) => `<option>${escapeHtml(String(value))}</option>`)
         .join('')}</select>`
-    : `<input data-in="${place}" name="${name}" placeholder="${hint}" autocomplete="off" spellcheck="false"${required ? ' required' : ''}>`
+    : `<input data-in="${place}" name="${name}" placeholder="${hint}" autocomplete="off" spellcheck="false"${needed && `${needed} ${NOT_BLANK}`}>`
   return `<label>${escapeHtml(name)}${input}</label>`
 }
 

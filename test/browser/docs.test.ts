@@ -174,6 +174,20 @@ describe('a form of the management API', () => {
   })
 })
 
+it('a printed page has whole samples, and no menu, search, buttons and forms', async () => {
+  await open(DESKTOP)
+  await openDetails()
+  await page.emulateMedia({ media: 'print' })
+  const controls = await page.locator('header, nav, search, .copy, .try').all()
+  expect(controls.length).toBeGreaterThan(4)
+  expect(await Promise.all(controls.map((one) => one.isVisible()))).not.toContain(true)
+  const isCropped = `
+    [...document.querySelectorAll('main :is(pre, .table)')]
+      .some((one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight)
+  `
+  expect(await page.evaluate(isCropped)).toBe(false)
+})
+
 describe('the search', () => {
   const found = async (text: string) => {
     await page.getByRole('searchbox').fill(text)

@@ -42,6 +42,8 @@ export interface AuditIntent {
   accountId: string
   /** The id of what changes; never a secret. */
   target: string
+  /** The id of the key that `key.roll` creates. */
+  successor?: string
 }
 
 /** One change, with its outcome. */

@@ -11,6 +11,7 @@ export function auditEntryJson(entry: AuditEntry) {
     action: entry.action,
     account_id: entry.accountId,
     target: entry.target,
+    successor: entry.successor ?? null,
     request_id: entry.requestId,
     outcome: entry.outcome,
   } as const

@@ -92,7 +92,7 @@ export function createKeyManagement({
      */
     async roll(
       actor: Actor,
-      target: KeyTarget,
+      rolled: KeyTarget,
       overlapMs: number,
     ): Promise<IssuedKey & { old: KeyRecord }> {
       if (!(overlapMs >= 0 && overlapMs <= MAX_KEY_OVERLAP_MS)) {
@@ -100,16 +100,18 @@ export function createKeyManagement({
         throw new ManagementError('invalid_overlap', message)
       }
       const nowMs = clock()
-      const old = await find(target)
+      const old = await find(rolled)
       const reason = inactiveReason(old, nowMs)
       if (reason) {
         throw new ManagementError('key_inactive', `${old.keyId} is ${reason}: create a key instead`)
       }
       const grant = { ...old, expiresAt: old.ttlMs === null ? null : nowMs + old.ttlMs }
       const endsAt = Math.min(old.expiresAt ?? Infinity, nowMs + overlapMs)
-      const intent = { action: 'key.roll', accountId: old.accountId, target: old.keyId } as const
+      const keyId = newKeyId()
+      const { accountId, keyId: target } = old
+      const intent = { action: 'key.roll', accountId, target, successor: keyId } as const
       return audit.record(actor, intent, async () => {
-        const issued = await issueKey({ keys, keyPepper }, grant, nowMs)
+        const issued = await issueKey({ keys, keyPepper }, grant, nowMs, { keyId })
         const expiresAt = await keys.expire(old.digest, endsAt)
         return { ...issued, old: { ...old, expiresAt } }
       })

@@ -86,6 +86,12 @@ const AuditEntry = resource('AuditEntry', 'Uma mudança, com o seu desfecho.', {
   action: openList(auditActions, 'O que foi feito. A lista pode crescer.', 'key.create'),
   account_id: text('A conta atingida.', 'acc_1'),
   target: text('O id do que mudou; nunca um segredo.', `key_${'3f2a9c4e'.repeat(4)}`),
+  successor: nullable(
+    text(
+      'A chave que `key.roll` criou; `null` nas outras ações e nas trocas anteriores a este campo.',
+      null,
+    ),
+  ),
   request_id: nullable(
     text('O `Request-Id` da chamada; `null` para um comando.', `req_${'3f2a9c4e'.repeat(4)}`),
   ),

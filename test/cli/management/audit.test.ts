@@ -42,7 +42,7 @@ describe('the audit log of commands', () => {
     await run('accounts', 'unblock', 'acc_log')
 
     const entries = await entriesOf('acc_log')
-    const entry = (action: string, target: string) => ({
+    const entry = (action: string, target: string, successor: string | null = null) => ({
       object: 'audit_entry',
       id: expect.stringMatching(/^aud_[0-9a-f]{32}$/),
       at: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -50,6 +50,7 @@ describe('the audit log of commands', () => {
       action,
       account_id: 'acc_log',
       target,
+      successor,
       request_id: null,
       outcome: 'done',
     })
@@ -57,7 +58,7 @@ describe('the audit log of commands', () => {
       entry('account.unblock', 'acc_log'),
       entry('account.block', 'acc_log'),
       entry('key.revoke', rolled.key_id),
-      entry('key.roll', created.key_id),
+      entry('key.roll', created.key_id, rolled.key_id),
       entry('key.create', created.key_id),
     ])
     const printed = [JSON.stringify(entries), (await run('audit', 'list')).stdout]
@@ -92,7 +93,9 @@ describe('audit list', () => {
     expect(targets).toEqual(['acc_two', 'acc_one'])
     expect(await entriesOf('acc_one')).toHaveLength(1)
     const { stdout } = await run('audit', 'list', '--account', 'acc_one')
-    expect(stdout).toMatch(/^id +at +actor +action +account_id +target +request_id +outcome\n/)
+    expect(stdout).toMatch(
+      /^id +at +actor +action +account_id +target +successor +request_id +outcome\n/,
+    )
   })
 
   it.each(['0', '-1', '10001', 'all'])('exits 2 for the limit %s', async (limit) => {

@@ -50,6 +50,7 @@ describe.each(useManagementStores())('the audit store on %s', (_name, open) => {
   it.each([
     ['of a request', entry()],
     ['of a command', entry({ actor: 'cli', requestId: null, action: 'account.block' })],
+    ['of a roll', entry({ action: 'key.roll', successor: 'key_2' })],
   ])('lists an entry %s as it was inserted, at once', async (_what, inserted) => {
     await stores.audit.insert(inserted)
     expect(await stores.audit.list(FIRST_PAGE)).toEqual([inserted])

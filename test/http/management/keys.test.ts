@@ -41,6 +41,21 @@ describe('keys over HTTP', () => {
     )
   })
 
+  it('that a roll made are named by its entry in the audit log', async () => {
+    const { json: old } = await test.api.post('/accounts/acc_rolled/keys')
+    await test.api.refresh()
+    const { json: made } = await test.api.post(`/accounts/acc_rolled/keys/${old.id}/roll`)
+    const { json } = await test.api.get('/audit?account_id=acc_rolled')
+    const named = json.data.map((entry: Record<string, unknown>) => [
+      entry['action'],
+      entry['target'],
+      entry['successor'],
+    ])
+    expect(named).toHaveLength(2)
+    expect(named).toContainEqual(['key.roll', old.id, made.id])
+    expect(named).toContainEqual(['key.create', old.id, null])
+  })
+
   it.each([
     ['', null],
     ['   ', null],

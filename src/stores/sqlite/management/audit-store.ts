@@ -15,6 +15,7 @@ interface AuditRow {
   target: string
   request_id: string | null
   outcome: AuditOutcome
+  successor: string | null
 }
 
 /** Before the first entry of a list. */
@@ -22,7 +23,7 @@ const FIRST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
 /** The audit log in an embedded database. */
 export function createSqliteAuditStore(db: GuardedDatabase): AuditStore {
-  const insert = db.prepare('INSERT INTO audit_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  const insert = db.prepare('INSERT INTO audit_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const setOutcome = db.prepare('UPDATE audit_entries SET outcome = ? WHERE id = ?')
   const select = db.prepare(
     'SELECT * FROM audit_entries WHERE (at, id) < (?, ?) ORDER BY at DESC, id DESC LIMIT ?',
@@ -34,7 +35,8 @@ export function createSqliteAuditStore(db: GuardedDatabase): AuditStore {
   return {
     async insert(entry) {
       const { id, at, actor, accountId, action, target, requestId, outcome } = entry
-      db.run(() => insert.run(id, at, actor, accountId, action, target, requestId, outcome))
+      const row = [id, at, actor, accountId, action, target, requestId, outcome]
+      db.run(() => insert.run(...row, entry.successor ?? null))
     },
     async setOutcome(id, outcome) {
       db.run(() => setOutcome.run(outcome, id))
@@ -52,10 +54,11 @@ export function createSqliteAuditStore(db: GuardedDatabase): AuditStore {
 }
 
 function entryOf(row: AuditRow): AuditEntry {
-  const { id, at, actor, action, target, outcome } = row
+  const { id, at, actor, action, target, outcome, successor } = row
   return {
     ...{ id, at, actor, action, target, outcome },
     accountId: row.account_id,
     requestId: row.request_id,
+    ...(successor !== null && { successor }),
   }
 }

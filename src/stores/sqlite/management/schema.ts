@@ -73,4 +73,8 @@ export const managementMigrations = [
   CREATE INDEX sandbox_orders_kept ON sandbox_orders (account_id)
     WHERE json_extract(source, '$.deleted') IS NULL;
   `,
+  // Entries of earlier rolls do not name the key that was created.
+  `
+  ALTER TABLE audit_entries ADD COLUMN successor TEXT;
+  `,
 ] as const

@@ -9,6 +9,14 @@ export class CallError extends Error {
 const OFFLINE = 'Não foi possível falar com o servidor. Confira a sua conexão e tente de novo.'
 const UNEXPECTED = 'Algo falhou do nosso lado. Tente de novo em instantes.'
 
+let clockOffsetMs = 0
+
+/**
+ * Now for the server, in epoch milliseconds, by the date of its latest response. The clock of the
+ * browser may be wrong by hours.
+ */
+export const serverNow = () => Date.now() + clockOffsetMs
+
 /** Calls the service. @throws CallError */
 export async function call(method, path, body) {
   const response = await send(method, path, body)
@@ -27,7 +35,10 @@ async function send(method, path, body) {
     headers: { 'content-type': 'application/json' },
   }
   try {
-    return await fetch(path, { method, credentials: 'same-origin', ...json })
+    const response = await fetch(path, { method, credentials: 'same-origin', ...json })
+    const dateMs = Date.parse(response.headers.get('date'))
+    if (!Number.isNaN(dateMs)) clockOffsetMs = dateMs - Date.now()
+    return response
   } catch {
     throw new CallError(OFFLINE, 0)
   }

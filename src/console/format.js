@@ -1,3 +1,5 @@
+import { serverNow } from './api.js'
+
 const moment = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeStyle: 'short' })
 const date = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'medium' })
 const dayOfMonth = new Intl.DateTimeFormat('pt-BR', {
@@ -20,7 +22,7 @@ export const formatDay = (day) => dayOfMonth.format(new Date(`${day}T00:00:00Z`)
 export const formatNumber = (number) => whole.format(number)
 
 /** `há 2 horas`. `nowMs`: epoch milliseconds. */
-export function formatAgo(instant, nowMs = Date.now()) {
+export function formatAgo(instant, nowMs = serverNow()) {
   const seconds = Math.round((Date.parse(instant) - nowMs) / 1_000)
   const past = Math.abs(seconds)
   if (past < 45) return 'agora há pouco'

@@ -1,3 +1,4 @@
+import { serverNow } from './api.js'
 import { field, openForm, overlapField, select, showSecret, sourceField } from './dialogs.js'
 import { h } from './dom.js'
 import { formatAgo, formatDate, formatMoment } from './format.js'
@@ -157,7 +158,7 @@ function readsOf({ test, scopes }) {
 
 /** Whether a key is valid now. */
 export const isActiveKey = (key) =>
-  key.revoked_at === null && (key.expires_at === null || Date.parse(key.expires_at) > Date.now())
+  key.revoked_at === null && (key.expires_at === null || Date.parse(key.expires_at) > serverNow())
 
 function endOf(key) {
   if (key.revoked_at !== null) return formatMoment(key.revoked_at)

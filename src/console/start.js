@@ -1,4 +1,4 @@
-import { accountApi, call } from './api.js'
+import { accountApi, call, serverNow } from './api.js'
 import { h, icon } from './dom.js'
 import { formatMoment } from './format.js'
 import { button, dismissToast, focusHeading, problem, toast, toastFailure } from './parts.js'
@@ -10,6 +10,7 @@ const who = document.getElementById('quem')
 
 const NEW_LINK =
   'Entre no site da plataforma e abra o painel de novo: ele cria um link novo, que vale uma vez.'
+const MIN_CHECK_MS = 1_000
 const TOKEN = /^#([\w-]{43})$/
 
 /** The session and the parts that it may use; `null` before and after a session. */
@@ -66,11 +67,27 @@ function open(session) {
     ),
   )
   menu.hidden = false
-  clearTimeout(endTimer)
-  const remainingMs = Date.parse(session.expires_at) - Date.now()
-  endTimer = setTimeout(() => showEnd('Sua sessão terminou'), remainingMs)
   who.title = `A sessão vale até ${formatMoment(session.expires_at)}`
+  scheduleCheck(session)
   showSection()
+}
+
+function scheduleCheck(session) {
+  clearTimeout(endTimer)
+  const remainingMs = Date.parse(session.expires_at) - serverNow()
+  const check = () => checkSession(session).catch(reportError)
+  endTimer = setTimeout(check, Math.max(remainingMs, MIN_CHECK_MS))
+}
+
+/** Only the server ends a session: the clock of the browser may be wrong. */
+async function checkSession(session) {
+  const isEnded = await readSession().then(
+    (found) => found === null,
+    () => false,
+  )
+  if (current?.session !== session) return
+  if (isEnded) showEnd('Sua sessão terminou')
+  else scheduleCheck(session)
 }
 
 /** Shows the part in the address, or the first one. */

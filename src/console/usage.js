@@ -1,3 +1,4 @@
+import { serverNow } from './api.js'
 import { h } from './dom.js'
 import { formatNumber } from './format.js'
 import { button, empty, facts, fillPlace, sectionHead } from './parts.js'
@@ -15,7 +16,7 @@ export function usageSection(api, { show, session }) {
   const place = h('div')
 
   async function load() {
-    const days = lastDays(Date.now())
+    const days = lastDays(serverNow())
     const query = new URLSearchParams({ by: 'key', from: days[0], to: days[DAYS - 1] })
     const [{ data }, names] = await Promise.all([
       api.get(`/usage?${query}`),

@@ -77,6 +77,33 @@ describe('the session', () => {
     await heading('Sua sessão terminou')
   })
 
+  it('a clock that is two days ahead changes neither the session nor the days of the usage', async () => {
+    await open(await service.createLink('acc_ahead'))
+    const today = new Date().toISOString().slice(0, 10)
+    await page.clock.install({ time: Date.now() + 2 * 86_400_000 })
+    await reloadPage(page)
+    const usage = page.waitForRequest('**/usage?*')
+    await page.getByRole('link', { name: 'Uso' }).click()
+    await heading('Uso')
+    expect(new URL((await usage).url()).searchParams.get('to')).toBe(today)
+  })
+
+  it('a page says that its session ended once the server has ended it', async () => {
+    await open(await service.createLink('acc_over'))
+    await page.route('**/v1/session', async (route) => {
+      const response = await route.fetch()
+      if (!response.ok()) return route.fulfill({ response })
+      const expired = { ...(await response.json()), expires_at: '2026-01-01T00:00:00.000Z' }
+      return route.fulfill({ response, json: expired })
+    })
+    await reloadPage(page)
+    await page.waitForResponse('**/v1/session')
+    await heading('Chaves')
+    await page.unroute('**/v1/session')
+    await page.evaluate("fetch('/v1/session', { method: 'DELETE' })")
+    await heading('Sua sessão terminou')
+  })
+
   it('a page of an account that is blocked says that its session ended', async () => {
     await open(await service.createLink('acc_blocked'))
     await service.block('acc_blocked')

@@ -81,6 +81,11 @@ export function showSecret({ title, secret, warning, next }) {
   copy.focus()
 }
 
+/** Closes every dialog but one that shows a secret, which would be lost. */
+export function closeForms() {
+  for (const dialog of document.querySelectorAll('dialog:not(.showing)')) dialog.close()
+}
+
 /** A labelled field with an optional hint. */
 export function field(label, name, control, hint) {
   const id = `campo-${name}`

@@ -1,4 +1,5 @@
 import { accountApi, call, serverNow } from './api.js'
+import { closeForms } from './dialogs.js'
 import { h, icon } from './dom.js'
 import { formatMoment } from './format.js'
 import { button, dismissToast, focusHeading, problem, toast, toastFailure } from './parts.js'
@@ -124,7 +125,7 @@ async function leave() {
 function showEnd(title) {
   current = null
   clearTimeout(endTimer)
-  for (const dialog of document.querySelectorAll('dialog')) dialog.close()
+  closeForms()
   menu.hidden = true
   who.replaceChildren()
   document.title = `${title} · Painel de integrações`

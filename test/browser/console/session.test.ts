@@ -88,7 +88,7 @@ describe('the session', () => {
     expect(new URL((await usage).url()).searchParams.get('to')).toBe(today)
   })
 
-  it('a page says that its session ended once the server has ended it', async () => {
+  it('a page says that the server ended its session, and keeps a key that is shown once', async () => {
     await open(await service.createLink('acc_over'))
     await page.route('**/v1/session', async (route) => {
       const response = await route.fetch()
@@ -99,8 +99,15 @@ describe('the session', () => {
     await reloadPage(page)
     await page.waitForResponse('**/v1/session')
     await heading('Chaves')
+    await page.getByRole('button', { name: 'Criar chave' }).first().click()
+    await page.getByLabel('Nome').fill('ERP')
+    await page.getByRole('dialog').getByRole('button', { name: 'Criar chave' }).click()
+    await page.getByRole('dialog', { name: 'Chave criada' }).waitFor()
     await page.unroute('**/v1/session')
     await page.evaluate("fetch('/v1/session', { method: 'DELETE' })")
+    await page.getByText('Sua sessão terminou').waitFor()
+    expect(await page.getByLabel('Guarde este texto').inputValue()).toMatch(/^key_live_/)
+    await page.getByRole('button', { name: 'Já guardei' }).click()
     await heading('Sua sessão terminou')
   })
 

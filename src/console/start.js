@@ -2,7 +2,15 @@ import { accountApi, call, serverNow } from './api.js'
 import { closeForms } from './dialogs.js'
 import { h, icon } from './dom.js'
 import { formatMoment } from './format.js'
-import { button, dismissToast, focusHeading, problem, toast, toastFailure } from './parts.js'
+import {
+  button,
+  dismissToast,
+  focusHeading,
+  loading,
+  problem,
+  toast,
+  toastFailure,
+} from './parts.js'
 import { SECTIONS } from './sections.js'
 
 const main = document.getElementById('conteudo')
@@ -25,10 +33,12 @@ function takeToken() {
   return token
 }
 
-async function start() {
-  const token = takeToken()
+/** Starts or continues a session. `token`: of a link that has started none yet. */
+async function start(token) {
+  let unused = token
   try {
     const isUsed = token !== undefined && !(await exchange(token))
+    if (!isUsed) unused = undefined
     const session = await readSession()
     if (session === null)
       return showEnd(isUsed ? 'O link não vale mais' : 'Abra o painel por um link')
@@ -36,8 +46,13 @@ async function start() {
     if (isUsed) toast('Este link já foi usado. O painel continua na sessão que estava aberta.')
   } catch (error) {
     if (error.status === undefined) throw error
-    main.replaceChildren(problem(error.message, () => location.reload()))
+    main.replaceChildren(problem(error.message, () => retry(unused)))
   }
+}
+
+function retry(token) {
+  main.replaceChildren(loading())
+  start(token).catch(reportError)
 }
 
 /** Whether the token started a session. */
@@ -137,7 +152,7 @@ function showEnd(title) {
 document.addEventListener('session-ended', () => showEnd('Sua sessão terminou'))
 addEventListener('hashchange', () => {
   // A new link that is opened in this tab changes nothing but the fragment.
-  if (TOKEN.test(location.hash)) start().catch(reportError)
+  if (TOKEN.test(location.hash)) start(takeToken()).catch(reportError)
   else if (current && location.hash !== '#conteudo') showSection(undefined, true)
 })
 document.querySelector('.skip').addEventListener('click', (event) => {
@@ -145,4 +160,4 @@ document.querySelector('.skip').addEventListener('click', (event) => {
   main.focus()
 })
 
-start().catch(reportError)
+start(takeToken()).catch(reportError)

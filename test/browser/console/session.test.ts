@@ -39,9 +39,14 @@ describe('the link', () => {
     expect(await page.locator('main').innerText()).toContain('abra o painel de novo')
   })
 
-  it('a new link in the same tab opens its own account', async () => {
+  it('a new link in the same tab opens its own account, at a retry if need be', async () => {
     await open(await service.createLink())
+    const error = { message: 'Serviço temporariamente indisponível.' }
+    await page.route('**/v1/session', (route) => route.fulfill({ status: 503, json: { error } }), {
+      times: 1,
+    })
     await page.goto(await service.createLink('acc_other'))
+    await page.getByRole('button', { name: 'Tentar de novo' }).click()
     await page.getByText('acc_other').waitFor()
     expect(page.url()).toBe(`${service.consoleUrl}/painel`)
   })

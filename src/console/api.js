@@ -19,8 +19,7 @@ export const serverNow = () => Date.now() + clockOffsetMs
 
 /** Calls the service. @throws CallError */
 export async function call(method, path, body) {
-  const response = await send(method, path, body)
-  const text = await response.text()
+  const { response, text } = await send(method, path, body)
   const json = text === '' ? null : parse(text)
   if (response.ok) return json
   if (response.status === 401 && path !== '/v1/session') {
@@ -38,7 +37,7 @@ async function send(method, path, body) {
     const response = await fetch(path, { method, credentials: 'same-origin', ...json })
     const dateMs = Date.parse(response.headers.get('date'))
     if (!Number.isNaN(dateMs)) clockOffsetMs = dateMs - Date.now()
-    return response
+    return { response, text: await response.text() }
   } catch {
     throw new CallError(OFFLINE, 0)
   }

@@ -19,9 +19,9 @@ function openDialog(title, content, props) {
 
 /**
  * Asks for fields, or only for a confirmation. `submit` receives the form's data; its error is shown
- * in the dialog, which then stays open.
+ * in the dialog, which then stays open. `refresh` shows a change whose response did not arrive.
  */
-export function openForm({ title, intro, fields = [], action, isDanger = false, submit }) {
+export function openForm({ title, intro, fields = [], action, isDanger = false, submit, refresh }) {
   const error = h('p', { class: 'error', role: 'alert' })
   const send = h('button', { type: 'submit', class: isDanger ? 'danger' : 'primary' }, action)
   const cancel = button('Cancelar', () => dialog.close())
@@ -42,6 +42,7 @@ export function openForm({ title, intro, fields = [], action, isDanger = false, 
     } catch (failure) {
       if (failure.status === undefined) throw failure
       if (failure.status === 401) dialog.close()
+      if (failure.status === 0) dialog.addEventListener('close', refresh, { once: true })
       error.textContent = failure.message
     } finally {
       send.disabled = false

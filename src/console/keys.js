@@ -92,6 +92,7 @@ export function keysSection(api, { argument }) {
         field('Validade', 'life', select(LIVES, '')),
       ],
       action: 'Criar chave',
+      refresh,
       async submit(data) {
         const seconds = Number(data.get('life'))
         const created = await api.post('/keys', {
@@ -113,6 +114,7 @@ export function keysSection(api, { argument }) {
         'Você recebe uma chave nova. Escolha por quanto tempo a atual ainda vale, para trocar uma pela outra com calma.',
       fields: [overlapField('Prazo da chave atual', 'Nenhum: ela pode ter vazado')],
       action: 'Trocar chave',
+      refresh,
       async submit(data) {
         const body = { overlap_seconds: Number(data.get('overlap')) }
         const created = await api.post(`/keys/${encodeURIComponent(key.id)}/roll`, body)
@@ -129,6 +131,7 @@ export function keysSection(api, { argument }) {
       intro: `O sistema que usa esta chave deixa de ler ${orders} em até 5 segundos. Não dá para desfazer.`,
       action: 'Revogar chave',
       isDanger: true,
+      refresh,
       async submit() {
         await api.post(`/keys/${encodeURIComponent(key.id)}/revoke`)
         toast(`A chave “${name}” não vale mais.`)

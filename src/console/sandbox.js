@@ -108,6 +108,7 @@ export function sandboxSection(api, { show, session: { capabilities } }) {
       intro: `O seu sistema deixa de ver o pedido …${endOf(order)}. Não dá para desfazer.`,
       action: 'Apagar pedido',
       isDanger: true,
+      refresh,
       submit: () => change(order, 'erase', item),
     })
   }
@@ -127,6 +128,7 @@ export function sandboxSection(api, { show, session: { capabilities } }) {
         ),
       ],
       action: 'Criar pedido',
+      refresh,
       async submit(data) {
         const order = await api.post('/sandbox-orders', { scenario: data.get('scenario') })
         toast(`Pedido …${endOf(order)} criado. O seu sistema o vê em alguns segundos.`)

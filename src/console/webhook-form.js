@@ -9,7 +9,7 @@ const PAYLOADS = [
 ]
 
 /** Asks for the settings of an endpoint, new or `current`; `save` receives the body of the call. */
-export function openWebhookForm({ title, action, current, save }) {
+export function openWebhookForm({ title, action, current, refresh, save }) {
   const url = h('input', {
     type: 'url',
     required: true,
@@ -32,6 +32,7 @@ export function openWebhookForm({ title, action, current, save }) {
       field('Descrição (opcional)', 'description', description, 'Por exemplo “ERP da loja”.'),
     ],
     action,
+    refresh,
     submit(data) {
       const some = data.getAll('events')
       return save({

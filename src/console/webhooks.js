@@ -98,6 +98,7 @@ export function webhooksSection(api, { show }) {
     openWebhookForm({
       title: 'Cadastrar webhook',
       action: 'Cadastrar',
+      refresh,
       async save(body) {
         const { secret } = await api.post('/webhook-endpoints', body)
         refresh()
@@ -111,6 +112,7 @@ export function webhooksSection(api, { show }) {
       title: 'Editar webhook',
       action: 'Salvar',
       current: endpoint,
+      refresh,
       async save(body) {
         await api.patch(pathOf(endpoint), body)
         toast('Salvo. Vale em até 5 segundos.')
@@ -125,6 +127,7 @@ export function webhooksSection(api, { show }) {
       intro: 'Durante o prazo, cada aviso leva a assinatura dos dois segredos.',
       fields: [overlapField('Prazo do segredo atual', 'Nenhum: ele pode ter vazado')],
       action: 'Trocar segredo',
+      refresh,
       async submit(data) {
         const body = { overlap_seconds: Number(data.get('overlap')) }
         const { secret } = await api.post(`${pathOf(endpoint)}/roll-secret`, body)
@@ -139,6 +142,7 @@ export function webhooksSection(api, { show }) {
       intro: `Nada mais será enviado a ${endpoint.url}. Não dá para desfazer.`,
       action: 'Remover webhook',
       isDanger: true,
+      refresh,
       async submit() {
         await api.delete(pathOf(endpoint))
         toast('Webhook removido.')

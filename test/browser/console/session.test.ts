@@ -127,7 +127,7 @@ describe('the session', () => {
       .toBe('Abra o painel por um link')
   })
 
-  it('an error of the service is a sentence in the dialog, which stays open', async () => {
+  it('an error is a sentence in the dialog, which stays open, and a change without response is shown', async () => {
     await open(await service.createLink('acc_errors'))
     await page.getByRole('button', { name: 'Criar chave' }).click()
     await page.getByLabel('Nome').fill('ERP')
@@ -136,6 +136,18 @@ describe('the session', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Criar chave' }).click()
     await page.getByRole('alert').getByText(error.message).waitFor()
     expect(await page.getByLabel('Nome').inputValue()).toBe('ERP')
+
+    await page.unroute('**/keys')
+    await page.evaluate(`const send = fetch
+      window.fetch = async (...call) => {
+        const response = await send(...call)
+        if (call[1].method === 'POST') response.text = () => Promise.reject(new TypeError('cut'))
+        return response
+      }`)
+    await page.getByRole('dialog').getByRole('button', { name: 'Criar chave' }).click()
+    await page.getByRole('alert').getByText('Não foi possível falar com o servidor').waitFor()
+    await page.getByRole('button', { name: 'Cancelar' }).click()
+    await heading('ERP')
   })
 })
 

@@ -25,6 +25,10 @@ export async function call(method, path, body) {
   if (response.status === 401 && path !== '/v1/session') {
     document.dispatchEvent(new CustomEvent('session-ended'))
   }
+  // To the session of another account, this one does not exist.
+  if (response.status === 404 && path.startsWith('/v1/accounts/')) {
+    document.dispatchEvent(new CustomEvent('session-doubtful'))
+  }
   throw new CallError(json?.error?.message ?? UNEXPECTED, response.status)
 }
 

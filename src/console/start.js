@@ -19,6 +19,8 @@ const who = document.getElementById('quem')
 
 const NEW_LINK =
   'Entre no site da plataforma e abra o painel de novo: ele cria um link novo, que vale uma vez.'
+const OTHER_ACCOUNT =
+  'Recarregue esta página para ver essa conta. Para voltar à anterior, abra o painel de novo no site da plataforma.'
 const MIN_CHECK_MS = 1_000
 const TOKEN = /^#([\w-]{43})$/
 
@@ -88,22 +90,29 @@ function open(session) {
   showSection()
 }
 
-function scheduleCheck(session) {
+function scheduleCheck({ expires_at: expiresAt }) {
   clearTimeout(endTimer)
-  const remainingMs = Date.parse(session.expires_at) - serverNow()
-  const check = () => checkSession(session).catch(reportError)
+  const remainingMs = Date.parse(expiresAt) - serverNow()
+  const check = () => checkSession().catch(reportError)
   endTimer = setTimeout(check, Math.max(remainingMs, MIN_CHECK_MS))
 }
 
-/** Only the server ends a session: the clock of the browser may be wrong. */
-async function checkSession(session) {
-  const isEnded = await readSession().then(
-    (found) => found === null,
-    () => false,
-  )
-  if (current?.session !== session) return
-  if (isEnded) showEnd('Sua sessão terminou')
-  else scheduleCheck(session)
+/**
+ * Whether the session of the page goes on. Only the server ends one, since the clock of the browser
+ * may be wrong. All tabs share the cookie, so another one may have opened another account.
+ */
+async function checkSession() {
+  if (current === null) return false
+  const { session } = current
+  const found = await readSession().catch(() => session)
+  if (current?.session !== session) return false
+  if (found?.account_id === session.account_id) {
+    scheduleCheck(found)
+    return true
+  }
+  if (found === null) showEnd('Sua sessão terminou')
+  else showEnd('Outra conta foi aberta neste navegador', OTHER_ACCOUNT)
+  return false
 }
 
 /** Shows the part in the address, or the first one. */
@@ -130,6 +139,7 @@ function show(id, argument) {
 
 async function leave() {
   try {
+    if (!(await checkSession())) return // It would end the session of the other account.
     await withoutSession(() => call('DELETE', '/v1/session'), null)
     showEnd('Você saiu do painel')
   } catch (error) {
@@ -137,7 +147,7 @@ async function leave() {
   }
 }
 
-function showEnd(title) {
+function showEnd(title, next = NEW_LINK) {
   current = null
   clearTimeout(endTimer)
   closeForms()
@@ -145,11 +155,12 @@ function showEnd(title) {
   who.replaceChildren()
   document.title = `${title} · Painel de integrações`
   const heading = h('h1', { tabindex: '-1' }, title)
-  main.replaceChildren(h('div', { class: 'ended-page' }, [heading, h('p', {}, NEW_LINK)]))
+  main.replaceChildren(h('div', { class: 'ended-page' }, [heading, h('p', {}, next)]))
   heading.focus()
 }
 
 document.addEventListener('session-ended', () => showEnd('Sua sessão terminou'))
+document.addEventListener('session-doubtful', () => checkSession().catch(reportError))
 addEventListener('hashchange', () => {
   // A new link that is opened in this tab changes nothing but the fragment.
   if (TOKEN.test(location.hash)) start(takeToken()).catch(reportError)

@@ -82,6 +82,20 @@ describe('the session', () => {
     await heading('Sua sessão terminou')
   })
 
+  it('a page says that another account was opened, whose session goes on', async () => {
+    await open(await service.createLink('acc_first'))
+    const token = new URL(await service.createLink('acc_second')).hash.slice(1)
+    await page.evaluate(`fetch('/v1/session', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"token":"${token}"}',
+    })`)
+    await page.getByRole('link', { name: 'Pedidos' }).click()
+    await heading('Outra conta foi aberta neste navegador')
+    await reloadPage(page)
+    await page.getByText('acc_second').waitFor()
+  })
+
   it('a clock that is two days ahead changes neither the session nor the days of the usage', async () => {
     await open(await service.createLink('acc_ahead'))
     const today = new Date().toISOString().slice(0, 10)

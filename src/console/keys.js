@@ -155,6 +155,7 @@ function noLiveKey(active) {
 }
 
 function readsOf({ test, scopes }) {
+  if (scopes.length === 0) return 'nenhum pedido; só confere a conta'
   const orders = test ? 'só os pedidos de teste' : 'os pedidos da loja'
   return scopes.includes(MASKED) ? `${orders}, sem dados pessoais` : orders
 }

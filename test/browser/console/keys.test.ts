@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-it('a key can be created without personal data, and its card says so', async () => {
+it('the card of a key says whether it reads orders, and with personal data', async () => {
   const { page } = await openPage(service.browser, await service.createLink('acc_bi'), DESKTOP)
   await page.getByRole('button', { name: 'Criar chave' }).first().click()
   await page.getByLabel('Nome').fill('BI')
@@ -17,7 +17,14 @@ it('a key can be created without personal data, and its card says so', async () 
     .selectOption({ label: 'Ocultos: para relatórios e BI' })
   await page.getByRole('dialog').getByRole('button', { name: 'Criar chave' }).click()
   await page.getByRole('dialog').getByText('Copie a chave agora').waitFor()
+  await page.evaluate(`fetch('/v1/accounts/acc_bi/keys', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"name":"Conferência","scopes":[]}',
+  })`)
   await reloadPage(page)
+  const none = page.locator('.card', { hasText: 'Conferência' })
+  expect(await none.innerText()).toContain('nenhum pedido; só confere a conta')
   const card = page.locator('.card', { hasText: 'BI' })
   expect(await card.innerText()).toContain('os pedidos da loja, sem dados pessoais')
   await page.close()

@@ -54,7 +54,8 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
 
     function none() {
       if (onlyFailed.checked) {
-        return empty('deliveries', 'Nenhuma falha', 'O seu sistema recebeu todos os avisos.')
+        const text = 'Os que ainda serão repetidos estão “Na fila”, na lista de todos.'
+        return empty('deliveries', 'Nenhum aviso falhou de vez', text)
       }
       const text = 'Envie um teste em Webhooks, ou espere o próximo pedido mudar.'
       const next = button('Ir para Webhooks', () => show('webhooks'), 'primary')

@@ -72,22 +72,33 @@ it('an edit removes the description of a webhook', async () => {
   await page.close()
 })
 
-it.each([
-  ['the host name does not resolve', 'o endereço não existe'],
-  [
-    'the host name resolves to an address that is not public',
-    'o endereço aponta para uma rede que não é pública',
-  ],
-])('an attempt that failed because %s is shown as: %s', async (error, meaning) => {
+const at = '2026-03-01T12:00:00.000Z'
+const attempt = (status: number | null, error: string) => ({ at, status, error, duration_ms: 80 })
+
+it('the card of a delivery explains what its last attempt means', async () => {
   const { page } = await openPage(service.browser, await service.createLink('acc_why'), PHONE)
   await createWebhooks(page, 'acc_why', ['ERP'])
-  const attempts = [{ at: '2026-03-01T12:00:00.000Z', status: null, error, duration_ms: 80 }]
-  const delivery = { id: 'dlv_1', type: 'order.paid', state: 'pending', attempts }
-  await page.route('**/deliveries?*', (route) =>
-    route.fulfill({ json: { data: [delivery], next_cursor: null } }),
-  )
+  const meanings = [
+    [attempt(null, 'the host name does not resolve'), 'o endereço não existe'],
+    [
+      attempt(null, 'the host name resolves to an address that is not public'),
+      'o endereço aponta para uma rede que não é pública',
+    ],
+  ] as const
+  const data = meanings.map(([last], index) => {
+    return { id: `dlv_${index}`, type: 'order.paid', state: 'pending', attempts: [last] }
+  })
+  await page.route('**/deliveries?*', (route) => {
+    const isAll = !route.request().url().includes('state=failed')
+    return route.fulfill({ json: { data: isAll ? data : [], next_cursor: null } })
+  })
   await page.getByRole('navigation').getByText('Entregas').click()
-  await page.getByText(`sem resposta (${meaning})`).waitFor()
+  await page.getByRole('heading', { name: 'Pedido pago' }).first().waitFor()
+  const cards = await page.locator('.card').allInnerTexts()
+  for (const [index, [, meaning]] of meanings.entries()) expect(cards[index]).toContain(meaning)
+
+  await page.getByLabel('Só as que falharam').check()
+  await page.getByText('Os que ainda serão repetidos estão “Na fila”').waitFor()
   await page.close()
 })
 

@@ -1,3 +1,4 @@
+import { serverNow } from './api.js'
 import { field, select } from './dialogs.js'
 import { h } from './dom.js'
 import { formatAgo, formatMoment } from './format.js'
@@ -16,6 +17,8 @@ import {
 
 const LEAD =
   'Cada aviso enviado ao seu sistema, e se ele o recebeu. Um aviso que falhou é repetido sozinho por até 3 dias.'
+
+const RARER = 'o endereço está falhando, e as tentativas ficam mais raras até ele responder'
 
 /** The section of the deliveries, of one endpoint at a time. `argument`: its id, or none. */
 export function deliveriesSection(api, { show, argument: endpointId }) {
@@ -37,7 +40,8 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
     })
     const chosen = select(names, endpointId ?? endpoints[0].id)
     const onlyFailed = h('input', { type: 'checkbox' })
-    const cardOf = (delivery) => card(delivery, refresh)
+    const chosenEndpoint = () => endpoints.find(({ id }) => id === chosen.value)
+    const cardOf = (delivery) => card(delivery, chosenEndpoint(), refresh)
     const refresh = () => fillPlace(list, () => cardPages(page, cardOf, none))
     chosen.addEventListener('change', refresh)
     onlyFailed.addEventListener('change', refresh)
@@ -72,7 +76,7 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
     ]
   }
 
-  function card(delivery, refresh) {
+  function card(delivery, endpoint, refresh) {
     const { attempts } = delivery
     const last = attempts.at(-1)
     return h('li', { class: 'card' }, [
@@ -83,7 +87,7 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
       facts([
         ['Pedido', delivery.order_id && h('code', {}, delivery.order_id)],
         ['Última tentativa', last ? `${formatAgo(last.at)}: ${resultOf(last)}` : 'ainda nenhuma'],
-        ['Próxima tentativa', delivery.next_at && formatMoment(delivery.next_at)],
+        ['Próxima tentativa', delivery.next_at && nextOf(delivery, endpoint)],
       ]),
       h('div', { class: 'card-actions' }, [
         delivery.state !== 'pending' && button('Reenviar', () => resend(delivery, refresh)),
@@ -112,6 +116,12 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
 
   fillPlace(place, load)
   return [sectionHead('Entregas', LEAD), place]
+}
+
+/** A failing endpoint gets single attempts only, so its deliveries may wait after they are due. */
+function nextOf({ next_at: nextAt }, { failing_since: failingSince }) {
+  if (Date.parse(nextAt) > serverNow()) return formatMoment(nextAt)
+  return failingSince ? RARER : 'em instantes'
 }
 
 /** Start of an error of the service → what it means; the first match counts. */

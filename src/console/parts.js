@@ -6,8 +6,11 @@ export const badge = ([text, tone]) => h('span', { class: `badge ${tone}` }, tex
 /** Marks what belongs to the sandbox. */
 export const testBadge = () => badge(['Teste', 'test'])
 
-export const button = (text, onclick, kind = '') =>
-  h('button', { type: 'button', class: kind, onclick }, text)
+/** A double click counts once: the second one may reach a button that replaced the first. */
+export const button = (text, action, kind = '') => {
+  const onclick = ({ detail }) => detail < 2 && action()
+  return h('button', { type: 'button', class: kind, onclick }, text)
+}
 
 /** The heading of a section, what it is for in a sentence, and its main action. */
 export const sectionHead = (title, lead, action) =>

@@ -68,7 +68,7 @@ export function webhooksSection(api, { show }) {
         isEnabled
           ? button(
               'Enviar um teste',
-              change('test', 'Teste enviado. Veja o resultado em Entregas.'),
+              change('test', 'Teste na fila. Veja o resultado em Entregas.'),
             )
           : button('Ativar', change('enable', 'Ativado: os avisos guardados serão enviados.')),
         button('Ver entregas', () => show('entregas', endpoint.id)),

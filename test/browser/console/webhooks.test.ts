@@ -59,8 +59,9 @@ it('a webhook is registered, changed and removed, and its deliveries are shown',
   await page.close()
 })
 
-it('an edit removes the description of a webhook', async () => {
-  const { page } = await openPage(service.browser, await service.createLink('acc_plain'), PHONE)
+it('an edit removes the description of a webhook, and a double click sends one test', async () => {
+  const link = await service.createLink('acc_plain')
+  const { page, requests } = await openPage(service.browser, link, PHONE)
   await createWebhooks(page, 'acc_plain', ['ERP'])
   await page.getByRole('navigation').getByText('Webhooks').click()
   await page.getByRole('heading', { name: 'ERP' }).waitFor()
@@ -69,6 +70,9 @@ it('an edit removes the description of a webhook', async () => {
   await page.getByLabel('Descrição').fill('')
   await page.getByRole('button', { name: 'Salvar' }).click()
   await page.getByRole('heading', { name: 'erp.example' }).waitFor()
+  await page.getByRole('button', { name: 'Enviar um teste' }).dblclick({ delay: 100 })
+  await page.getByText('Teste na fila').waitFor()
+  expect(requests.filter((url) => url.endsWith('/test')).length).toBe(1)
   await page.close()
 })
 
@@ -86,7 +90,14 @@ it('the card of a delivery explains what its last attempt means', async () => {
     ],
   ] as const
   const data = meanings.map(([last], index) => {
-    return { id: `dlv_${index}`, type: 'order.paid', state: 'pending', attempts: [last] }
+    const next_at = index === 0 ? at : null
+    return { id: `dlv_${index}`, type: 'order.paid', state: 'pending', next_at, attempts: [last] }
+  })
+  await page.route('**/webhook-endpoints?*', async (route) => {
+    const response = await route.fetch()
+    const { data: endpoints, ...list } = await response.json()
+    const failing = endpoints.map((one: object) => ({ ...one, failing_since: at }))
+    return route.fulfill({ response, json: { ...list, data: failing } })
   })
   await page.route('**/deliveries?*', (route) => {
     const isAll = !route.request().url().includes('state=failed')
@@ -95,6 +106,7 @@ it('the card of a delivery explains what its last attempt means', async () => {
   await page.getByRole('navigation').getByText('Entregas').click()
   await page.getByRole('heading', { name: 'Pedido pago' }).first().waitFor()
   const cards = await page.locator('.card').allInnerTexts()
+  expect(cards[0]).toContain('o endereço está falhando, e as tentativas ficam mais raras')
   for (const [index, [, meaning]] of meanings.entries()) expect(cards[index]).toContain(meaning)
 
   await page.getByLabel('Só as que falharam').check()

@@ -10,6 +10,7 @@ import {
   empty,
   facts,
   fillPlace,
+  replaceCard,
   sectionHead,
   toast,
   toastFailure,
@@ -79,7 +80,7 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
   function card(delivery, endpoint, refresh) {
     const { attempts } = delivery
     const last = attempts.at(-1)
-    return h('li', { class: 'card' }, [
+    const item = h('li', { class: 'card' }, [
       h('div', { class: 'card-top' }, [
         h('h2', {}, eventName(delivery.type)),
         badge(DELIVERY_STATES[delivery.state] ?? [delivery.state, 'off']),
@@ -90,7 +91,7 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
         ['Próxima tentativa', delivery.next_at && nextOf(delivery, endpoint)],
       ]),
       h('div', { class: 'card-actions' }, [
-        delivery.state !== 'pending' && button('Reenviar', () => resend(delivery, refresh)),
+        delivery.state !== 'pending' && button('Reenviar', resend),
         attempts.length > 1 &&
           h('details', { class: 'attempts' }, [
             h('summary', {}, `As ${attempts.length} tentativas`),
@@ -102,16 +103,19 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
           ]),
       ]),
     ])
-  }
 
-  async function resend({ id }, refresh) {
-    try {
-      await api.post(`/deliveries/${encodeURIComponent(id)}/resend`)
-      toast('O aviso será enviado de novo agora.')
-    } catch (error) {
-      toastFailure(error)
+    async function resend() {
+      try {
+        const resent = await api.post(`/deliveries/${encodeURIComponent(delivery.id)}/resend`)
+        replaceCard(item, card(resent, endpoint, refresh))
+        toast('O aviso será enviado de novo agora.')
+      } catch (error) {
+        toastFailure(error)
+        refresh()
+      }
     }
-    refresh()
+
+    return item
   }
 
   fillPlace(place, load)

@@ -40,7 +40,7 @@ export async function cardPages(page, card, none, cursor = null) {
   if (data.length === 0 && cursor === null) return none()
   const following = h('div', { class: 'following' })
   const more = button('Carregar mais', () =>
-    fillPlace(following, () => cardPages(page, card, none, next)),
+    fillPlace(following, () => cardPages(page, card, none, next), focusCard),
   )
   if (next) following.append(more)
   return [h('ul', { class: 'cards' }, data.map(card)), following]
@@ -83,15 +83,15 @@ const latestLoads = new WeakMap()
 
 /**
  * Fills a place with what `load` resolves to, and shows its error as a sentence. A load that ends
- * after a later one has started changes nothing: its data is older. Keeps the keyboard in the section
- * when the focused button is replaced.
+ * after a later one has started changes nothing: its data is older. When the focused button is
+ * replaced, `focus` keeps the keyboard in the section.
  */
-export function fillPlace(place, load) {
+export function fillPlace(place, load, focus = focusHeading) {
   if (place.childElementCount === 0) place.append(loading())
   place.setAttribute('aria-busy', 'true')
   const loaded = load().catch((error) => {
     if (error.status === undefined) reportError(error)
-    return problem(messageOf(error), () => fillPlace(place, load))
+    return problem(messageOf(error), () => fillPlace(place, load, focus))
   })
   latestLoads.set(place, loaded)
   loaded
@@ -100,13 +100,27 @@ export function fillPlace(place, load) {
       const hadFocus = place.contains(document.activeElement)
       place.replaceChildren(...[content].flat())
       place.removeAttribute('aria-busy')
-      if (hadFocus) focusHeading()
+      if (hadFocus) focus(place)
     })
     .catch(reportError)
 }
 
 /** The keyboard continues at the heading of the section. */
 export const focusHeading = () => document.querySelector('main h1')?.focus({ preventScroll: true })
+
+/** The keyboard continues at the first card in this element, or at the heading of the section. */
+function focusCard(element) {
+  const heading = element.querySelector('h2')
+  if (heading === null) return focusHeading()
+  heading.tabIndex = -1
+  heading.focus({ preventScroll: true })
+}
+
+/** Replaces a card alone, so that the keyboard continues there. */
+export function replaceCard(item, next) {
+  item.replaceWith(next)
+  focusCard(next)
+}
 
 const messageOf = ({ status, message }) =>
   status === undefined ? 'Algo falhou nesta página. Recarregue-a e tente de novo.' : message

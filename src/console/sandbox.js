@@ -4,7 +4,17 @@ import { h } from './dom.js'
 import { formatAgo } from './format.js'
 import { isActiveKey, NEW_TEST_KEY } from './keys.js'
 import { moveName, ORDER_STATUSES, paymentStatusName } from './names.js'
-import { badge, button, cardPages, empty, facts, fillPlace, sectionHead, toast } from './parts.js'
+import {
+  badge,
+  button,
+  cardPages,
+  empty,
+  facts,
+  fillPlace,
+  replaceCard,
+  sectionHead,
+  toast,
+} from './parts.js'
 
 const LEAD =
   'Crie um pedido fictício e mude a situação dele, para ver o que o seu sistema faz em cada caso. Nada é cobrado, e ele nunca se mistura com os pedidos da loja.'
@@ -48,7 +58,7 @@ export function sandboxSection(api, { show, session: { capabilities } }) {
     const error = h('p', { class: 'error', role: 'alert' })
     const item = h('li', { class: 'card test' }, [
       h('div', { class: 'card-top' }, [
-        h('h2', { tabindex: '-1' }, `Pedido …${endOf(order)}`),
+        h('h2', {}, `Pedido …${endOf(order)}`),
         badge(stateOf(order)),
       ]),
       h('p', { class: 'url' }, h('code', {}, order.id)),
@@ -87,13 +97,10 @@ export function sandboxSection(api, { show, session: { capabilities } }) {
     return item
   }
 
-  /** Replaces the card alone, so that the keyboard continues at the order. */
   async function change(order, move, item) {
     try {
       const moved = await api.post(`/sandbox-orders/${encodeURIComponent(order.id)}/${move}`)
-      const next = card(moved)
-      item.replaceWith(next)
-      next.querySelector('h2').focus({ preventScroll: true })
+      replaceCard(item, card(moved))
       toast(`Pedido …${endOf(moved)}: ${stateOf(moved)[0].toLowerCase()}. ${SOON}`)
     } catch (error) {
       if (error.status !== 409) throw error

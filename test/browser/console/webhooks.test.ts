@@ -138,3 +138,23 @@ it('the deliveries of the webhook chosen last are shown, whichever list arrives 
   expect(await page.getByRole('heading', { name: 'Pedido pago' }).count()).toBe(0)
   await page.close()
 })
+
+it('the keyboard continues at the deliveries that were loaded or resent', async () => {
+  const { page } = await openPage(service.browser, await service.createLink('acc_pages'), PHONE)
+  await createWebhooks(page, 'acc_pages', ['ERP'])
+  const delivery = { id: 'dlv_1', type: 'order.paid', state: 'expired', attempts: [] }
+  const second = { ...delivery, id: 'dlv_2', type: 'order.refunded' }
+  await page.route('**/deliveries?*', (route) => {
+    const isSecond = route.request().url().includes('cursor=')
+    const json = { data: [isSecond ? second : delivery], next_cursor: isSecond ? null : 'next' }
+    return route.fulfill({ json })
+  })
+  await page.route('**/resend', (route) => route.fulfill({ json: { ...second, state: 'pending' } }))
+  await page.getByRole('navigation').getByText('Entregas').click()
+  await page.getByRole('button', { name: 'Carregar mais' }).click()
+  await page.locator('h2:focus', { hasText: 'Pedido reembolsado' }).waitFor()
+  await page.getByRole('button', { name: 'Reenviar' }).last().click()
+  await page.locator('.card', { hasText: 'Na fila' }).locator('h2:focus').waitFor()
+  expect(await page.locator('.card').count()).toBe(2)
+  await page.close()
+})

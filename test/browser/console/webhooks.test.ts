@@ -33,6 +33,11 @@ it('a webhook is registered, changed and removed, and its deliveries are shown',
   await press('Cadastrar webhook')
   await page.getByLabel('Endereço').fill('https://erp.example/avisos')
   await page.getByText('só nos casos que eu escolher').click()
+  await page.setViewportSize({ width: 320, height: 844 })
+  const hidden =
+    "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('dialog'))"
+  expect(await page.evaluate(hidden)).toBe(0)
+  await page.setViewportSize(PHONE)
   await page.getByLabel('Pedido pago').check()
   await press('Cadastrar')
   expect(await page.getByLabel('Guarde este texto').inputValue()).toMatch(/^whsec_/)

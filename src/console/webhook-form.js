@@ -18,7 +18,7 @@ export function openWebhookForm({ title, action, current, refresh, save }) {
     value: current?.url,
   })
   const description = h('input', {
-    maxlength: '100',
+    maxlength: '500',
     autocomplete: 'off',
     value: current?.description,
   })

@@ -72,6 +72,8 @@ it('an edit removes the description of a webhook, and a double click sends one t
   await page.getByRole('heading', { name: 'ERP' }).waitFor()
   await page.locator('summary').click()
   await page.getByRole('button', { name: 'Editar' }).click()
+  await page.getByLabel('Descrição').pressSequentially(' '.repeat(500))
+  expect((await page.getByLabel('Descrição').inputValue()).length).toBe(500)
   await page.getByLabel('Descrição').fill('')
   await page.getByRole('button', { name: 'Salvar' }).click()
   await page.getByRole('heading', { name: 'erp.example' }).waitFor()

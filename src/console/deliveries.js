@@ -19,6 +19,8 @@ import {
 const LEAD =
   'Cada aviso enviado ao seu sistema, e se ele o recebeu. Um aviso que falhou é repetido sozinho por até 3 dias.'
 
+const REDIRECT =
+  'o seu sistema redirecionou o aviso: aponte o endereço para o destino do redirecionamento'
 const RARER = 'o endereço está falhando, e as tentativas ficam mais raras até ele responder'
 
 /** The section of the deliveries, of one endpoint at a time. `argument`: its id, or none. */
@@ -128,6 +130,8 @@ function nextOf({ next_at: nextAt }, { failing_since: failingSince }) {
   return failingSince ? RARER : 'em instantes'
 }
 
+const OUR_FAULT = 'não foi enviado, por uma falha do nosso lado'
+
 /** Start of an error of the service → what it means; the first match counts. */
 const FAILURES = [
   ['the host name resolves to', 'o endereço aponta para uma rede que não é pública'],
@@ -139,11 +143,19 @@ const FAILURES = [
   ['no connection', 'não foi possível conectar'],
   ['no response', 'demorou demais'],
   ['the TLS', 'o certificado de segurança não é válido'],
+  ['the URL', 'o endereço não é aceito'],
+  ['the response headers', 'os cabeçalhos da resposta são grandes demais'],
+  ['the response', 'a resposta não é HTTP válido'],
+  ['the egress proxy', OUR_FAULT],
+  ['the dispatcher', OUR_FAULT],
+  ['the sender', OUR_FAULT],
+  ['not sent', OUR_FAULT],
 ]
 
 function resultOf({ status, error }) {
   if (status >= 200 && status < 300) return `recebido (${status})`
+  if (status >= 300 && status < 400) return `${REDIRECT} (${status})`
   if (status) return `o seu sistema respondeu com o erro ${status}`
-  const [, meaning = error] = FAILURES.find(([start]) => error?.startsWith(start)) ?? []
+  const [, meaning] = FAILURES.find(([start]) => error?.startsWith(start)) ?? []
   return meaning ? `sem resposta (${meaning})` : 'sem resposta'
 }

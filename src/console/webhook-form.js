@@ -1,8 +1,10 @@
+import { CallError } from './api.js'
 import { field, openForm, select, sourceField } from './dialogs.js'
 import { h } from './dom.js'
 import { EVENT_NAMES } from './names.js'
 
 const URL_HINT = 'Quem cuida do seu sistema informa este endereço. Ele começa com https://'
+const NO_EVENT = 'Em “Avisar quando”, escolha ao menos um caso.'
 const PAYLOADS = [
   ['full', 'O pedido inteiro'],
   ['thin', 'Só o número do pedido, sem dados do comprador'],
@@ -34,10 +36,11 @@ export function openWebhookForm({ title, action, current, refresh, save }) {
     action,
     refresh,
     submit(data) {
-      const some = data.getAll('events')
+      const events = data.get('which') === 'all' ? ['*'] : data.getAll('events')
+      if (events.length === 0) throw new CallError(NO_EVENT, 400)
       return save({
         url: data.get('url').trim(),
-        events: data.get('which') === 'all' ? ['*'] : some,
+        events,
         payload: data.get('payload'),
         ...(data.get('source') === 'test' && { test: true }),
         description: data.get('description'), // An empty one removes that of `current`.

@@ -22,7 +22,7 @@ const ONCE = 'Copie o segredo agora. Por segurança, ele não será mostrado de 
 const NEXT =
   'Entregue o segredo a quem cuida do seu sistema: com ele, o sistema confere que o aviso veio mesmo daqui.'
 const REASONS = {
-  manual: 'Desativado por você.',
+  manual: 'Desativado manualmente.',
   failing: 'Desativado porque o endereço falhou por 3 dias seguidos. Corrija-o e ative de novo.',
   gone: 'Desativado porque o endereço respondeu que não existe mais.',
 }

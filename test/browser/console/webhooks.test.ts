@@ -38,6 +38,8 @@ it('a webhook is registered, changed and removed, and its deliveries are shown',
     "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('dialog'))"
   expect(await page.evaluate(hidden)).toBe(0)
   await page.setViewportSize(PHONE)
+  await press('Cadastrar')
+  await page.getByRole('alert').getByText('escolha ao menos um caso').waitFor()
   await page.getByLabel('Pedido pago').check()
   await press('Cadastrar')
   expect(await page.getByLabel('Guarde este texto').inputValue()).toMatch(/^whsec_/)
@@ -55,7 +57,7 @@ it('a webhook is registered, changed and removed, and its deliveries are shown',
   await open('Webhooks')
   await page.locator('summary').click()
   await press('Desativar')
-  await page.getByText('Desativado por você.').waitFor()
+  await page.getByText('Desativado manualmente.').waitFor()
   await page.locator('summary').click()
   await press('Remover')
   await press('Remover webhook')
@@ -95,10 +97,14 @@ it('the card of a delivery explains what its last attempt means', async () => {
       attempt(null, 'the host name resolves to an address that is not public'),
       'o endereço aponta para uma rede que não é pública',
     ],
+    [attempt(302, 'the response is a redirect'), 'aponte o endereço para o destino'],
+    [attempt(null, 'the response is not valid HTTP'), 'a resposta não é HTTP válido'],
+    [attempt(null, 'not sent: the stored order is damaged'), 'falha do nosso lado'],
+    [attempt(null, 'the request failed: EOTHER'), ': sem resposta\nP'],
   ] as const
   const data = meanings.map(([last], index) => {
-    const next_at = index === 0 ? at : null
-    return { id: `dlv_${index}`, type: 'order.paid', state: 'pending', next_at, attempts: [last] }
+    const state = { state: 'pending', next_at: at }
+    return { id: `dlv_${index}`, type: 'order.paid', ...state, attempts: [last] }
   })
   await page.route('**/webhook-endpoints?*', async (route) => {
     const response = await route.fetch()

@@ -25,7 +25,8 @@ export function usageSection(api, { show, session }) {
     if (data.length === 0) {
       const text =
         'Quando um sistema ler os pedidos com uma das suas chaves, os números aparecem aqui.'
-      const next = button('Ir para Chaves', () => show('chaves'), 'primary')
+      const hasKeys = session.capabilities.includes('keys')
+      const next = hasKeys && button('Ir para Chaves', () => show('chaves'), 'primary')
       return empty('usage', 'Nenhum uso ainda', text, next)
     }
     const byDay = days.map((day) => ({ day, ...sum(data.filter((row) => row.day === day)) }))

@@ -73,6 +73,8 @@ describe('the session', () => {
     await open(await service.createLink('acc_demo', ['orders', 'usage']))
     const names = await page.getByRole('navigation').getByRole('link').allInnerTexts()
     expect(names).toEqual(['Uso', 'Pedidos', 'Testes'])
+    await heading('Nenhum uso ainda')
+    expect(await page.getByRole('button', { name: 'Ir para Chaves' }).count()).toBe(0)
   })
 
   it('a page whose session was ended says so at its next call', async () => {

@@ -125,6 +125,7 @@ function showSection(argument, isMove = false) {
     else link.removeAttribute('aria-current')
   }
   dismissToast()
+  closeForms()
   const { api, session } = current
   const elements = section.render(api, { show, argument, session })
   main.replaceChildren(h('section', { class: 'section' }, elements))

@@ -36,12 +36,18 @@ it('a key is created, copied and revoked with the keyboard alone', async () => {
   await page.close()
 })
 
-it('the keyboard opens each section, and arrives at its heading', async () => {
+it('the keyboard opens each section and arrives at its heading, and Back closes a form', async () => {
   const { page } = await openPage(service.browser, await service.createLink(), DESKTOP)
   await tabTo(page, 'Pedidos')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Pedidos recentes' }).waitFor()
   expect(await page.locator(':focus').innerText()).toBe('Pedidos recentes')
+  await page.getByRole('link', { name: 'Testes' }).click()
+  await page.getByRole('button', { name: 'Criar pedido de teste' }).first().click()
+  await page.getByRole('dialog').waitFor()
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Pedidos recentes' }).waitFor()
+  expect(await page.getByRole('dialog').count()).toBe(0)
   await page.close()
 })
 

@@ -60,6 +60,8 @@ export function showSecret({ title, secret, warning, next }) {
     'Copiar',
   ])
 
+  const refused = h('p', { role: 'alert' }, 'O texto está selecionado: copie com Ctrl+C.')
+
   async function onCopy() {
     input.select()
     try {
@@ -67,7 +69,7 @@ export function showSecret({ title, secret, warning, next }) {
       copy.lastChild.textContent = 'Copiado'
       toast('Copiado.')
     } catch {
-      toast('O texto está selecionado: copie com Ctrl+C.')
+      copy.parentElement.after(refused) // A toast would be under the backdrop.
     }
   }
 

@@ -17,6 +17,9 @@ it('the card of a key says whether it reads orders, and with personal data', asy
     .selectOption({ label: 'Ocultos: para relatórios e BI' })
   await page.getByRole('dialog').getByRole('button', { name: 'Criar chave' }).click()
   await page.getByRole('dialog').getByText('Copie a chave agora').waitFor()
+  await page.evaluate('navigator.clipboard.writeText = () => Promise.reject(new Error("refused"))')
+  await page.getByRole('button', { name: 'Copiar' }).click()
+  await page.getByRole('dialog').getByText('copie com Ctrl+C').waitFor()
   await page.evaluate(`fetch('/v1/accounts/acc_bi/keys', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

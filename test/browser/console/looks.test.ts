@@ -100,3 +100,15 @@ describe.each(looks)('the console on %s', (_name, viewport) => {
     expect(await faults()).toEqual([])
   })
 })
+
+it('the menu of a phone fits 320 px, and no label overlaps another at a text size of 200 %', async () => {
+  const { page } = await openPage(service.browser, await service.createLink('acc_large'), PHONE)
+  await page.evaluate("document.documentElement.style.fontSize = '200%'")
+  const cut = await page.evaluate(`[...document.querySelectorAll('nav a')]
+    .filter((link) => link.scrollWidth > link.clientWidth).length`)
+  expect(cut).toBe(0)
+  await page.evaluate("document.documentElement.style.fontSize = ''")
+  await page.setViewportSize({ ...PHONE, width: 320 })
+  expect(await page.evaluate("document.querySelector('nav').scrollWidth")).toBe(320)
+  await page.close()
+})

@@ -13,7 +13,7 @@ export interface StreamEntry {
 
 /** Entries that are no longer in the stream, and that no consumer acknowledged. */
 export interface LostEntries {
-  /** The id of the entry, or those of the first and the last one of a range. */
+  /** The id of the entry, or the range of several: of the first to the last, or up to one. */
   id: string
   count: number
 }

@@ -6,7 +6,7 @@ import { LAG_BUCKETS } from './buckets.ts'
 export interface IndexingMetrics {
   registry: Registry
   changes: Counter<'outcome'>
-  /** Changes removed from the stream after delivery and before the write. */
+  /** Changes removed from the stream before they were written. */
   lostChanges: Counter
   /** Seconds from the entry of a change into the stream until the API returns it. */
   lagSeconds: Histogram
@@ -35,7 +35,7 @@ export function createIndexingMetrics(
   for (const outcome of OUTCOMES) changes.inc({ outcome }, 0)
   const lostChanges = new Counter({
     name: 'indexing_changes_lost_total',
-    help: 'Changes removed from the stream after delivery and before the write.',
+    help: 'Changes removed from the stream before they were written.',
     registers,
   })
   const lagSeconds = new Histogram({

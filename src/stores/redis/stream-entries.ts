@@ -13,10 +13,11 @@ const MAX_DEAD_LETTER_VALUES = 2_000
  * Parses the reply of the read script. Ages are milliseconds by the clock of Redis. An entry without
  * fields is no longer in the stream.
  */
-export function parseBatch([[seconds, micros], replies]: BatchReply): StreamBatch {
+export function parseBatch([[seconds, micros], replies, undelivered]: BatchReply): StreamBatch {
   const nowMs = Number(seconds) * 1000 + Number(micros) / 1000
   const entries: StreamEntry[] = []
-  const lost: LostEntries[] = []
+  const [count, upTo] = undelivered
+  const lost: LostEntries[] = count > 0 ? [{ id: `up to ${upTo}`, count }] : []
   for (const [idBytes, fields] of replies) {
     const id = String(idBytes)
     if (fields === null) lost.push(lostEntry(id))
@@ -26,6 +27,9 @@ export function parseBatch([[seconds, micros], replies]: BatchReply): StreamBatc
 }
 
 export const lostEntry = (id: string): LostEntries => ({ id, count: 1 })
+
+/** Whether an id is that of one entry: entries lost undelivered have none. */
+export const isEntryId = (id: string): boolean => /^\d+-\d+$/.test(id)
 
 /** The `order` field of an entry; `undefined` unless there is exactly one. */
 export function orderField(fields: readonly Buffer[]): Buffer | undefined {

@@ -1,7 +1,14 @@
 import type { Cluster, Redis, Result } from 'ioredis'
 
-/** The reply of the script `readBatch`. A deleted entry has no fields. */
-export type BatchReply = [clock: [Buffer, Buffer], entries: [id: Buffer, fields: Buffer[] | null][]]
+/**
+ * The reply of the script `readBatch`. A deleted entry has no fields. `undelivered` counts the
+ * entries removed before their delivery, and names an id that none of them exceeds.
+ */
+export type BatchReply = [
+  clock: [Buffer, Buffer],
+  entries: [id: Buffer, fields: Buffer[] | null][],
+  undelivered: [count: number, upTo: Buffer],
+]
 
 export type Argument = string | number | Buffer
 
@@ -44,16 +51,40 @@ export function defineStreamScripts(redis: Redis | Cluster): void {
 
 /** XINFO GROUPS as a table by field name; empty for a missing stream. */
 const GROUPS = `
+local function byName(facts)
+  local named = {}
+  for n = 1, #facts, 2 do
+    named[facts[n]] = facts[n + 1]
+  end
+  return named
+end
+
 local function groups(stream)
   local all = {}
   if redis.call('EXISTS', stream) == 0 then return all end
   for at, facts in ipairs(redis.call('XINFO', 'GROUPS', stream)) do
-    all[at] = {}
-    for n = 1, #facts, 2 do
-      all[at][facts[n]] = facts[n + 1]
-    end
+    all[at] = byName(facts)
   end
   return all
+end
+
+local function groupOf(stream, name)
+  for _, group in ipairs(groups(stream)) do
+    if group['name'] == name then return group end
+  end
+end
+`
+
+/**
+ * The number of entries after the last delivered one, and the id of the first. The number is nil
+ * where the stream still has an entry that was delivered: only counting all of them would tell.
+ */
+const UNREAD = `
+local function unread(stream, last)
+  local next = redis.call('XRANGE', stream, '(' .. last, '+', 'COUNT', 1)[1]
+  if not next then return 0 end
+  if #redis.call('XRANGE', stream, '-', last, 'COUNT', 1) > 0 then return nil end
+  return redis.call('XLEN', stream), next[1]
 end
 `
 
@@ -61,12 +92,30 @@ end
  * Reads a batch: first the consumer's pending entries, then new ones. Returns the server's time
  * (seconds, microseconds) and the entries. It reads in small steps, because an entry may have many
  * megabytes: the batch exceeds `maxBytes` by one step at most.
+ *
+ * Before that it counts the entries that XADD MAXLEN or XTRIM removed undelivered, once: it then
+ * counts them as read, which also corrects the lag of Redis. Redis before 7 keeps no such counters.
  */
-const READ_BATCH = `
+const READ_BATCH = `${GROUPS}${UNREAD}
+local function takeUndelivered(stream, name)
+  local group = groupOf(stream, name)
+  local read = group and group['entries-read']
+  if not read then return { 0, '' } end
+  local last = group['last-delivered-id']
+  local left, next = unread(stream, last)
+  if not left then return { 0, '' } end
+  local facts = byName(redis.call('XINFO', 'STREAM', stream))
+  local lost = facts['entries-added'] - read - left
+  if lost <= 0 then return { 0, '' } end
+  redis.call('XGROUP', 'SETID', stream, name, last, 'ENTRIESREAD', read + lost)
+  return { lost, next or facts['last-generated-id'] }
+end
+
 local stream, group, consumer = KEYS[1], ARGV[1], ARGV[2]
 local maxEntries, maxBytes = tonumber(ARGV[3]), tonumber(ARGV[4])
 local STEP = 4
 
+local undelivered = takeUndelivered(stream, group)
 local entries, bytes = {}, 0
 local after = '0'
 while #entries < maxEntries and bytes < maxBytes do
@@ -85,7 +134,7 @@ while #entries < maxEntries and bytes < maxBytes do
     after = step[#step][1]
   end
 end
-return { redis.call('TIME'), entries }
+return { redis.call('TIME'), entries, undelivered }
 `
 
 /**
@@ -137,21 +186,16 @@ return needed and redis.call('XTRIM', stream, 'MINID', '=', needed) or 0
 `
 
 /**
- * Counts the entries that a group has not acknowledged. Redis reports no lag after some deletions:
- * then the script returns the length of the stream, an upper bound.
+ * Counts the entries that a group has not acknowledged. The lag of Redis includes entries that were
+ * trimmed undelivered, and is absent after some deletions. Then the length of the stream is an upper
+ * bound.
  */
-const STREAM_BACKLOG = `${GROUPS}
+const STREAM_BACKLOG = `${GROUPS}${UNREAD}
 local stream, name = KEYS[1], ARGV[1]
 local length = redis.call('XLEN', stream)
-for _, group in ipairs(groups(stream)) do
-  if group['name'] == name then
-    local lag = group['lag']
-    if not lag then
-      local next = redis.call('XRANGE', stream, '(' .. group['last-delivered-id'], '+', 'COUNT', 1)
-      lag = #next == 0 and 0 or math.max(1, length - group['pending'])
-    end
-    return lag + group['pending']
-  end
-end
-return length
+local group = groupOf(stream, name)
+if not group then return length end
+local pending = group['pending']
+local left = unread(stream, group['last-delivered-id'])
+return (left or group['lag'] or math.max(1, length - pending)) + pending
 `

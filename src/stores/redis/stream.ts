@@ -5,7 +5,7 @@ import {
   type RedisStreamOptions,
   type StreamConnection,
 } from './stream-connection.ts'
-import { deadLetterFields, lostEntry, parseBatch } from './stream-entries.ts'
+import { deadLetterFields, isEntryId, lostEntry, parseBatch } from './stream-entries.ts'
 
 /** All writers share one consumer: one writer runs at a time, and inherits the pending entries. */
 const CONSUMER = 'writer'
@@ -90,7 +90,8 @@ function createRedisStream({
       }),
 
     async acknowledge(ids) {
-      if (ids.length > 0) await send((redis) => redis.xack(stream, GROUP, ...ids))
+      const delivered = ids.filter(isEntryId)
+      if (delivered.length > 0) await send((redis) => redis.xack(stream, GROUP, ...delivered))
     },
 
     async deadLetter(entries) {

@@ -158,6 +158,46 @@ describe('a trimmed entry', () => {
   })
 })
 
+describe('entries trimmed before their delivery', () => {
+  it('they are counted once, and the backlog is that of the entries that are left', async () => {
+    await feed.add('one')
+    await drain()
+    const ids = await feed.add(...Array.from({ length: 200 }, (_, n) => String(n)))
+    await feed.redis.xtrim(feed.stream, 'MAXLEN', 20)
+    expect(await stream.backlog()).toBe(20)
+    const { entries, lost } = await stream.read()
+    expect(lost).toEqual([{ id: `up to ${ids[180]}`, count: 180 }])
+    expect(idsOf(entries)).toEqual(ids.slice(180))
+    await stream.acknowledge([...lost.map(({ id }) => id), ...idsOf(entries)])
+    expect((await stream.read()).lost).toEqual([])
+    expect([await stream.backlog(), await feed.backlog()]).toEqual([0, 0])
+  })
+
+  it('they are counted where none is left', async () => {
+    const pending = await feed.add('one')
+    await stream.read()
+    const ids = await feed.add('two', 'three')
+    await feed.redis.xdel(feed.stream, ...ids)
+    expect(await stream.backlog()).toBe(1)
+    const { entries, lost } = await stream.read()
+    expect([idsOf(entries), lost]).toEqual([pending, [{ id: `up to ${ids[1]}`, count: 2 }]])
+    await feed.add('four')
+    expect((await stream.read()).lost).toEqual([])
+    expect([await stream.backlog(), await feed.backlog()]).toEqual([2, 2])
+  })
+
+  it('entries trimmed after their delivery, or before the group existed, are not', async () => {
+    await feed.add('one', 'two', 'three')
+    await feed.redis.xtrim(feed.stream, 'MAXLEN', 1)
+    expect((await stream.read()).lost).toEqual([])
+    await drain()
+    await feed.redis.xtrim(feed.stream, 'MAXLEN', 0)
+    const ids = await feed.add('four')
+    const { entries, lost } = await stream.read()
+    expect([idsOf(entries), lost]).toEqual([ids, []])
+  })
+})
+
 describe('the dead-letter stream', () => {
   const error = { path: '/items/0', reason: 'expected an object, got a list' }
 

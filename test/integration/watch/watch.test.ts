@@ -166,6 +166,21 @@ describe('a pending entry', () => {
   })
 })
 
+it('changes that were trimmed before their delivery are reported as lost', async () => {
+  const first = await startWriter()
+  await feed.add(order(0))
+  await isDone()
+  await first.stop()
+  await feed.add(...orders(1, 5))
+  await feed.redis.xtrim(feed.stream, 'MAXLEN', 1)
+  const second = await startWriter()
+  expect(await second.waitForLog('load these orders again')).toMatchObject({ lost: 3 })
+  await isDone()
+  expect([await amount('ord_3'), await amount('ord_4')]).toEqual([undefined, 1])
+  expect(await second.metric('indexing_changes_lost_total')).toBe(3)
+  await expect.poll(() => second.metric('indexing_stream_backlog')).toBe(0)
+})
+
 it('the watch recreates a removed group and loses no change', async () => {
   await startWriter()
   await feed.add(order(1))

@@ -16,9 +16,19 @@ const CHUNK_BYTES = 256 * 1024
 /** Time for a signal that accompanies the end of the input to be delivered. */
 const SIGNAL_DELAY_MS = 50
 
+/** The first bytes of files that are not UTF-8, and the program that turns them into it. */
+const NOT_UTF8 = [
+  { magic: [0x1f, 0x8b], format: 'gzip', program: 'zcat' },
+  { magic: [0x28, 0xb5, 0x2f, 0xfd], format: 'zstd', program: 'zstdcat' },
+  { magic: [0xff, 0xfe], format: 'UTF-16', program: 'iconv -f UTF-16 -t UTF-8' },
+  { magic: [0xfe, 0xff], format: 'UTF-16', program: 'iconv -f UTF-16 -t UTF-8' },
+]
+const MAGIC_BYTES = 4
+
 /**
  * Opens a file, or `stdin` for `-`. When `signal` aborts, reading fails. Reading the chunks throws
- * an error that names the file, also for a file that exists but cannot be opened.
+ * an error that names the file, also for a file that exists but cannot be opened, or that is
+ * compressed or UTF-16.
  * @throws Error naming the file when there is none
  */
 export async function openInput(
@@ -42,9 +52,14 @@ function withByteCount(
   // The stream may fail before the first chunk is read. Without a listener, that ends the process.
   stream.on('error', () => {})
   async function* chunks() {
+    let head = Buffer.alloc(0)
     try {
       for await (const chunk of addAbortSignal(signal, stream)) {
         bytesRead += chunk.length
+        if (head.length < MAGIC_BYTES) {
+          head = Buffer.concat([head, chunk.subarray(0, MAGIC_BYTES - head.length)])
+          assertUtf8(head)
+        }
         yield chunk
       }
       // Ctrl-C also ends the process that writes the pipe: its last line may be incomplete.
@@ -61,6 +76,14 @@ function withByteCount(
     totalBytes,
     close: () => void stream.destroy(),
   }
+}
+
+/** Without it, every newline byte of a compressed file would be a rejected line. */
+function assertUtf8(head: Buffer): void {
+  const found = NOT_UTF8.find(({ magic }) => magic.every((byte, at) => head[at] === byte))
+  if (found === undefined) return
+  const { format, program } = found
+  throw new Error(`this is ${format}: pipe "${program} FILE" into this command, with - as its file`)
 }
 
 function unreadable(name: string) {

@@ -1,5 +1,6 @@
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { openInput } from '../../../../src/cli/indexer/load-input.ts'
 
@@ -12,4 +13,22 @@ it('an input that fails before it is read is reported by the first read', async 
   await expect(buffer(input.chunks)).rejects.toThrow(
     'cannot read orders from standard input: EACCES: permission denied',
   )
+})
+
+it.each([
+  ['gzip', 'zcat FILE', gzipSync('{}\n')],
+  ['zstd', 'zstdcat FILE', Buffer.from('28b52ffd0458', 'hex')],
+  ['UTF-16', 'iconv -f UTF-16 -t UTF-8 FILE', Buffer.from('\ufeff{}\n', 'utf16le')],
+  ['UTF-16', 'iconv -f UTF-16 -t UTF-8 FILE', Buffer.from('\ufeff{}\n', 'utf16le').swap16()],
+])('an input in %s fails once and names %s', async (format, program, bytes) => {
+  for (const chunkBytes of [1, bytes.length]) {
+    const count = Math.ceil(bytes.length / chunkBytes)
+    const chunks = Array.from({ length: count }, (_, at) =>
+      bytes.subarray(at * chunkBytes, (at + 1) * chunkBytes),
+    )
+    const input = await openInput('-', Readable.from(chunks), new AbortController().signal)
+    const read = await buffer(input.chunks).catch((error: Error) => error.message)
+    expect(read).toContain(`cannot read orders from standard input: this is ${format}: `)
+    expect(read).toContain(program)
+  }
 })

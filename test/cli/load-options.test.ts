@@ -26,6 +26,21 @@ describe('index load --from-line', () => {
     expect(stderr).toContain('line 4: expected one JSON object')
   })
 
+  it.each([
+    ['a load', []],
+    ['a dry run', ['--dry-run']],
+  ])('fails in %s after the end of the input', async (_name, flags) => {
+    const input = `${line('ord_1')}\n\n${line('ord_2')}\n`
+    const { code, stdout, stderr } = await load(input, '--from-line', '99999', ...flags)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('cannot start at line 99999: the number of lines is 3\n')
+  })
+
+  it('has nothing to do at the line after the last, where a load can stop', async () => {
+    const { code, stdout } = await load(`${line('ord_1')}\n`, '--from-line', '2')
+    expect([code, JSON.parse(stdout).read]).toEqual([0, 0])
+  })
+
   it.each(['0', '-1', '1.5', '1e3', 'ten', '', '9007199254740993'])(
     'rejects %j with a usage error',
     async (text) => {

@@ -22,18 +22,25 @@ const LINES_PER_TURN = 16
 /**
  * Parses NDJSON source orders from `fromLine`. Lines count from 1, blank ones too. They are yielded
  * in groups, because resuming a generator for each would cost a twentieth of a load.
+ * @throws Error with the number of lines when `fromLine` is after the end
  */
 export async function* parseLines(
   input: AsyncIterable<Buffer>,
   fromLine: number,
 ): AsyncGenerator<ParsedLine[]> {
+  let count = 0
   for await (const lines of splitLines(input, MAX_ORDER_BYTES)) {
+    count = lines.at(-1)?.number ?? count
     for (let at = 0; at < lines.length; at += LINES_PER_TURN) {
       const turn = lines.slice(at, at + LINES_PER_TURN).filter(({ number }) => number >= fromLine)
       if (turn.length === 0) continue
       await setImmediate()
       yield turn.flatMap((line) => parseLine(line) ?? [])
     }
+  }
+  // The next line after the last is what a load prints that stopped at the end.
+  if (fromLine > count + 1) {
+    throw new Error(`cannot start at line ${fromLine}: the number of lines is ${count}`)
   }
 }
 

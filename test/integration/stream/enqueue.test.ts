@@ -42,6 +42,11 @@ it('index load --stream rejects a bad line with its number, exits 1 and enqueues
   expect(await inStream()).toEqual([line('ord_1')])
 })
 
+it('index load --stream fails with a --from-line after the end of the input', async () => {
+  const { code, stderr } = await enqueue(JSON.stringify(sourceOrder()), '--from-line', '9')
+  expect([code, stderr]).toEqual([1, 'cannot start at line 9: the number of lines is 1\n'])
+})
+
 it('index load --stream starts at --from-line', async () => {
   await enqueue(`${line('ord_1')}\n${line('ord_2')}`, '--from-line', '2')
   expect(await inStream()).toEqual([line('ord_2')])

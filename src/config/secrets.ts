@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hmacSha256 } from '../lib/hmac.ts'
 import type { NamedSecret, NamedSecrets } from '../lib/named-secret.ts'
@@ -100,8 +100,8 @@ const KID_HEX = 8
 
 function storedSecrets(dataDir: string): StoredSecrets {
   const file = join(dataDir, FILE)
+  if (!existsSync(file)) createSecrets(file, dataDir)
   try {
-    if (!existsSync(file)) createAtomically(file, dataDir)
     // Also if another process created it: a key must not reach the disk before its pepper.
     syncFolder(dataDir)
     const { cursor_secrets, key_pepper, webhook_secrets } = parseJson(readFileSync(file, 'utf8'))
@@ -130,6 +130,19 @@ function parseJson(text: string) {
   }
 }
 
+/** The advice differs from that for a file that exists: here there is none to restore. */
+function createSecrets(file: string, dataDir: string): void {
+  try {
+    createAtomically(file, dataDir)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(
+      `cannot create ${file}: ${reason}. Free space in DATA_DIR, or let this process write there`,
+      { cause },
+    )
+  }
+}
+
 /** Hard-links a complete file into place, so that concurrent starts agree on one file. */
 function createAtomically(file: string, dataDir: string): void {
   const draft = join(dataDir, `.${FILE}.${process.pid}.${randomBytes(4).toString('hex')}`)
@@ -138,17 +151,17 @@ function createAtomically(file: string, dataDir: string): void {
     key_pepper: randomBytes(32).toString('base64'),
     webhook_secrets: generateNamedSecret(),
   }
-  writeFileSync(draft, `${JSON.stringify(fresh, null, 2)}\n`, {
-    mode: 0o600,
-    flag: 'wx',
-    flush: true, // The content must reach the disk before the link.
-  })
   try {
+    writeFileSync(draft, `${JSON.stringify(fresh, null, 2)}\n`, {
+      mode: 0o600,
+      flag: 'wx',
+      flush: true, // The content must reach the disk before the link.
+    })
     linkSync(draft, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
-    unlinkSync(draft)
+    rmSync(draft, { force: true }) // A full disk leaves an empty one, or none.
   }
 }
 

@@ -1,4 +1,4 @@
-import {
+import fs, {
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -7,10 +7,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { loadSecrets } from '../../../src/config/secrets.ts'
 import { createCursorCodec } from '../../../src/orders/cursor.ts'
 import { listing, states } from '../orders/cursors.ts'
@@ -220,6 +221,29 @@ describe('the secrets of webhooks', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 })
+
+/** Writes create an empty file and then fail, as on a full disk. */
+function failWrites(code: string): void {
+  const write = vi.spyOn(fs, 'writeFileSync').mockImplementation((path) => {
+    fs.closeSync(fs.openSync(path as string, 'wx'))
+    throw Object.assign(new Error(`${code}: write`), { code })
+  })
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    write.mockRestore()
+    syncBuiltinESMExports()
+  })
+}
+
+it.each(['ENOSPC', 'EDQUOT', 'EROFS'])(
+  'secrets that cannot be created because of %s leave no file, and need no restored one',
+  (code) => {
+    failWrites(code)
+    const advice = 'Free space in DATA_DIR, or let this process write there'
+    expect(() => load()).toThrow(`cannot create ${file()}: ${code}: write. ${advice}`)
+    expect(readdirSync(dataDir)).toEqual([])
+  },
+)
 
 describe('a damaged file of secrets', () => {
   it.each([

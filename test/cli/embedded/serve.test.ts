@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
@@ -286,6 +286,13 @@ describe('serve', () => {
     writeFileSync(join(folder, '.env'), 'PORT=nonsense\n')
     const { stderr } = await runProcess(['serve'], { DATA_DIR: folder })
     expect(stderr).toContain('PORT: expected an integer')
+  })
+
+  it('names a .env that it cannot read, and exits 1', async () => {
+    mkdirSync(join(folder, '.env'))
+    const { code, stderr } = await runProcess(['keys', '--help'], { DATA_DIR: folder })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^cannot read \.env: .+\n$/)
   })
 })
 

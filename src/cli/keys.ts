@@ -84,7 +84,7 @@ export function addKeys(keys: Command, withKeys: WithKeyManagement, context: Com
     .description('print a successor of a key; the old key expires after the overlap')
     .argument('<key_id>', 'its id, as "keys list" prints it')
     .addOption(
-      new Option('--overlap <span>', 'how long both keys are valid')
+      new Option('--overlap <span>', 'how long both keys are valid, at most 30d')
         .argParser(duration)
         .default(duration('24h'), '24h'),
     )

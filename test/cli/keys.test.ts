@@ -157,6 +157,11 @@ describe('keys roll', () => {
     expect(await list('acc_roll_test')).toMatchObject([{ test: true }, { test: true }])
   })
 
+  it('names the longest overlap in its help', async () => {
+    const { stdout } = await run('keys', 'roll', '--help')
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('how long both keys are valid, at most 30d')
+  })
+
   it('prints a successor, and the old key expires after the overlap', async () => {
     const old = await create('--account', 'acc_roll', '--name', 'erp')
     const { code, stdout } = await run('keys', 'roll', old.key_id, '--overlap', '2h')

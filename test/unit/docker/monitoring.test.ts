@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { createAggregatedMetrics } from '../../../src/observability/metrics/aggregated-metrics.ts'
 import { createIndexingMetrics } from '../../../src/observability/metrics/indexing.ts'
 import { createManagementMetrics } from '../../../src/observability/metrics/management.ts'
 import { registerProcessMetrics } from '../../../src/observability/metrics/process.ts'
@@ -29,14 +30,23 @@ const graphs = panels.filter(({ type }) => type !== 'row')
 const expressions = graphs.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
 
 const prometheusConfig = parse(read('monitoring/prometheus.yml'))
-const { groups }: { groups: { rules: Rule[] }[] } = parse(read('monitoring/alerts.yml'))
-const alerts = groups.flatMap(({ rules }) => rules)
+const { groups }: { groups: { name: string; rules: Rule[] }[] } = parse(
+  read('monitoring/alerts.yml'),
+)
+const alerts = groups.flatMap(({ name, rules }) => rules.map((rule) => ({ group: name, ...rule })))
+/** The page with the next step, by the group of an alert. */
+const pages: Record<string, string> = {
+  api: 'observability.md',
+  indexing: 'observability.md',
+  management: 'management.md',
+  webhooks: 'webhooks.md',
+}
 const { datasources } = parse(read('monitoring/grafana/datasources/prometheus.yml'))
 const { providers } = parse(read('monitoring/grafana/dashboards/dashboards.yml'))
 const { services } = parse(read('../docker-compose.yml'), { merge: true })
 const { prometheus, grafana, api, watch, webhooks } = services
 
-/** The names of all series of both kinds of process, and the one that Prometheus adds. */
+/** The names of all series of every kind of process, and the one that Prometheus adds. */
 function exported(): Set<string> {
   const serving = createMetrics()
   const indexing = createIndexingMetrics(
@@ -50,7 +60,8 @@ function exported(): Set<string> {
   })
   createManagementMetrics(serving.registry)
   for (const metrics of [serving, indexing]) registerProcessMetrics(metrics)
-  const all = [serving, indexing].flatMap(({ registry }) => registry.getMetricsAsArray())
+  const workers = createAggregatedMetrics(2, () => [])
+  const all = [serving, indexing, workers].flatMap(({ registry }) => registry.getMetricsAsArray())
   const suffixes = ['_bucket', '_sum', '_count']
   const names = all.flatMap(({ name, type }) =>
     String(type) === 'histogram' ? suffixes.map((suffix) => name + suffix) : [name],
@@ -60,9 +71,10 @@ function exported(): Set<string> {
 const known = exported()
 
 /** The series names of an expression, without functions, labels and values. */
-const seriesIn = (expr: string) =>
-  expr.replace(/"[^"]*"|\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)/g, '').match(/\b[a-z_]+\b(?!\s*\()/g) ??
-  []
+const seriesIn = (expr: string): readonly string[] =>
+  expr
+    .replace(/"[^"]*"|\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)|\bunless\b/g, '')
+    .match(/\b[a-z_]+\b(?!\s*\()/g) ?? []
 
 describe('the dashboard', () => {
   it.each(expressions)('the dashboard queries existing metrics: %s', (expr) => {
@@ -120,9 +132,26 @@ describe('the alerts', () => {
     expect(expr).toMatch(/ > [\d.]+$/)
   })
 
-  it.each(alerts)('docker/management.md says what to do after $alert', ({ alert, annotations }) => {
-    expect(read('management.md')).toContain(`| \`${alert}\` |`)
-    expect(annotations.summary).toMatch(/\S/)
+  it.each(alerts)(
+    'the page of the group $group says what to do after $alert',
+    ({ group, alert, annotations }) => {
+      expect(read(pages[group] ?? '')).toContain(`| \`${alert}\` |`)
+      expect(annotations.summary).toMatch(/\S/)
+    },
+  )
+
+  it.each([
+    'http_request_duration_seconds_count',
+    'serving_workers',
+    'indexing_lag_seconds_bucket',
+    'indexing_changes_lost_total',
+    'indexing_changes_total',
+    'indexing_stamps_ahead_seconds',
+    'webhook_oldest_due_seconds',
+    'webhook_is_dispatcher',
+    'webhook_attempts_total',
+  ])('an alert watches %s', (name) => {
+    expect(alerts.some(({ expr }) => seriesIn(expr).includes(name))).toBe(true)
   })
 
   it('Prometheus evaluates the alerts', () => {

@@ -93,8 +93,10 @@ function indexRows(index: IndexPartStatus): [string, string][] {
 }
 
 function contentText(documents: number, bytes: number | null): string {
-  const size = bytes === null ? [] : `${(bytes / 1_000_000).toFixed(1)} MB`
-  return [`${documents} documents`, size].flat().join(', ')
+  const megabytes = ((bytes ?? 0) / 1_000_000).toFixed(1)
+  // Soon after a reindex, OpenSearch reports hardly any bytes for what it has not flushed.
+  const isKnown = bytes !== null && (documents === 0 || megabytes !== '0.0')
+  return [`${documents} documents`, isKnown ? `${megabytes} MB` : []].flat().join(', ')
 }
 
 function oversizedRows({ name, shards }: IndexPartStatus): [string, string][] {

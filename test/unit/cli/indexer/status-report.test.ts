@@ -42,6 +42,15 @@ describe('the shards in the status', () => {
     },
   )
 
+  it('a size that is not yet known after a reindex is not shown as 0.0 MB', () => {
+    const lines = statusLines(statusOf(0, 230, 50_000))
+    expect(lines.filter((line) => /^shard \d/.test(line))).toEqual([
+      expect.stringMatching(/^shard 0: +10 documents$/),
+      expect.stringMatching(/^shard 1: +10 documents$/),
+      expect.stringMatching(/^shard 2: +10 documents, 0\.1 MB$/),
+    ])
+  })
+
   it('the only shard of an index has no line of its own', () => {
     const shardLines = (lines: readonly string[]) => lines.filter((line) => /^shard \d/.test(line))
     expect(shardLines(statusLines(statusOf(1_000_000)))).toEqual([])

@@ -25,7 +25,9 @@ export function addDeliver(
 ): void {
   webhooks
     .command('deliver')
-    .description('deliver webhooks continuously; on the embedded store, "serve" does')
+    .description(
+      'deliver webhooks continuously; on the embedded store, "serve" does, and this is a standby',
+    )
     .action(() =>
       withServices(
         async (services, config) => {

@@ -186,9 +186,9 @@ return needed and redis.call('XTRIM', stream, 'MINID', '=', needed) or 0
 `
 
 /**
- * Counts the entries that a group has not acknowledged. The lag of Redis includes entries that were
- * trimmed undelivered, and is absent after some deletions. Then the length of the stream is an upper
- * bound.
+ * Counts the entries that a group has not acknowledged. The lag of Redis may include entries that
+ * were trimmed undelivered. It is absent after some deletions: then the length of the stream is an
+ * upper bound.
  */
 const STREAM_BACKLOG = `${GROUPS}${UNREAD}
 local stream, name = KEYS[1], ARGV[1]

@@ -48,8 +48,6 @@ function init(
 
 async function beginAfterLoss({ env, stderr }: CommandContext): Promise<void> {
   const { created, lost, unused } = await initAfterLoss(parseConfig(env))
-  stderr.write(
-    `${created} is empty. Load ${lost.load}, with "index load --repair FILE", then run "index check FILE". ${lost.startAfterLoad}\n`,
-  )
+  stderr.write(`${created} is empty. ${lost.nextSteps}\n`)
   for (const name of unused) stderr.write(`${name} is no longer used: delete it\n`)
 }

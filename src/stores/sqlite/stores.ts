@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import type { OrderIndex } from '../../indexing/writer/order-index.ts'
@@ -7,7 +6,7 @@ import { createSubscriberLookup } from '../../webhooks/endpoints/endpoint-direct
 import type { ProcessRole, Stores } from '../stores.ts'
 import {
   keysFile,
-  openKeysDatabase,
+  openKeysUnlessLost,
   openOrdersUnlessLost,
   ordersFile,
 } from './database/database-files.ts'
@@ -29,7 +28,7 @@ const SERVER_BUSY_MS = 20
 /**
  * The embedded stores. Keys and orders are two files, because a load locks the orders, and
  * recording the use of a key must not wait for it.
- * @throws IndexLost when the keys exist but the orders do not
+ * @throws IndexLost when the keys exist but the orders do not, or stored orders have no keys
  */
 export function openSqliteStores({ dataDir }: Pick<Config, 'dataDir'>, role: ProcessRole): Stores {
   const file = ordersFile(dataDir)
@@ -37,7 +36,7 @@ export function openSqliteStores({ dataDir }: Pick<Config, 'dataDir'>, role: Pro
   const isSame = trackFileIdentity(file)
   const isServer = role === 'server'
   const busyMs = isServer ? SERVER_BUSY_MS : undefined
-  const keys = openKeysDatabase(dataDir, busyMs)
+  const keys = openKeysUnlessLost(dataDir, { orders, busyTimeoutMs: busyMs })
   const webhooks = openSqliteWebhookStores({ dataDir }, role)
   const managementStores = openSqliteManagementStores({ dataDir }, role)
   const findSubscribers = createSubscriberLookup(webhooks.endpoints, monotonicClock)
@@ -95,8 +94,7 @@ export function openSqliteKeys({
   Stores,
   'keys' | 'pepperCheck' | 'managementStores' | 'assertSupported' | 'close'
 > {
-  if (!existsSync(keysFile(dataDir))) openOrdersUnlessLost(dataDir).close()
-  const keys = openKeysDatabase(dataDir)
+  const keys = openKeysUnlessLost(dataDir)
   const managementStores = openSqliteManagementStores({ dataDir }, 'command')
   return {
     keys: guardMethods(createSqliteKeyStore(keys), keysFile(dataDir)),

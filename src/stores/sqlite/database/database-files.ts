@@ -1,7 +1,13 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { IndexLost, type IndexRecovery, NOTHING_LOST, ORDERS_INDEX } from '../../index-lost.ts'
+import {
+  IndexLost,
+  type IndexRecovery,
+  KEY_STORE,
+  NOTHING_LOST,
+  ORDERS_INDEX,
+} from '../../index-lost.ts'
 import { BUSY_MS, DatabaseMissingError, openDatabase } from './database.ts'
 import { keysMigrations, ordersMigrations } from './schema.ts'
 
@@ -34,35 +40,96 @@ export function openOrdersUnlessLost(dataDir: string, busyTimeoutMs?: number): D
   }
 }
 
-/** Opens keys and accounts. Only once the orders are made, or lost. */
-export function openKeysDatabase(dataDir: string, busyTimeoutMs = BUSY_MS.command): DatabaseSync {
-  return openDatabase(keysFile(dataDir), keysMigrations, busyTimeoutMs)
+/**
+ * Opens keys and accounts, and creates them where nothing was ever written. A writer opens them
+ * before its first write, so a version record beside no keys always means a loss. `orders`: the open
+ * database of the orders; without it, this opens and closes one where needed.
+ * @throws IndexLost when they are lost, or both are missing and the orders are
+ */
+export function openKeysUnlessLost(
+  dataDir: string,
+  { orders, busyTimeoutMs = BUSY_MS.command }: OpenKeysOptions = {},
+): DatabaseSync {
+  const open = (createIfMissing: boolean) =>
+    openKeysDatabase(dataDir, busyTimeoutMs, createIfMissing)
+  const existing = unlessMissing(() => open(false))
+  if (existing !== null) return existing
+  const read = orders ?? openOrdersUnlessLost(dataDir)
+  const isUsed = hasVersionRecords(read)
+  if (read !== orders) read.close()
+  // Another process may have created the keys meanwhile, and then written.
+  const opened = unlessMissing(() => open(!isUsed))
+  if (opened !== null) return opened
+  throw new IndexLost(
+    `${keysFile(dataDir)} is missing or empty, and ${ordersFile(dataDir)} has orders`,
+    '',
+    KEY_STORE,
+  )
+}
+
+interface OpenKeysOptions {
+  orders?: DatabaseSync
+  busyTimeoutMs?: number | undefined
+}
+
+function openKeysDatabase(
+  dataDir: string,
+  busyTimeoutMs: number,
+  createIfMissing: boolean,
+): DatabaseSync {
+  return openDatabase(keysFile(dataDir), keysMigrations, busyTimeoutMs, createIfMissing)
+}
+
+/** Those of erased orders too. */
+function hasVersionRecords(orders: DatabaseSync): boolean {
+  return orders.prepare('SELECT 1 FROM order_heads LIMIT 1').get() !== undefined
 }
 
 /**
- * Creates an empty database in place of the lost one of the orders; keys and accounts stay.
+ * Creates an empty database in place of a lost one: that of the orders, or that of keys and accounts
+ * once the orders exist. The other one stays.
  * @throws Error where nothing is lost
  */
 export function beginSqliteAfterLoss(dataDir: string): IndexRecovery {
-  const file = ordersFile(dataDir)
+  const orders = unlessMissing(() => openOrdersDatabase(dataDir, { createIfMissing: false }))
+  if (orders === null) return recreateOrders(dataDir)
+  const isUsed = hasVersionRecords(orders)
+  orders.close()
+  const keys = unlessMissing(() => openKeysDatabase(dataDir, BUSY_MS.command, false))
+  keys?.close()
+  if (keys !== null || !isUsed) {
+    throw new Error(`${NOTHING_LOST}: ${ordersFile(dataDir)} is there`)
+  }
+  const file = keysFile(dataDir)
+  removeStaleLog(file)
+  openKeysDatabase(dataDir, BUSY_MS.command, true).close()
+  return { created: file, lost: KEY_STORE, unused: [] }
+}
+
+function recreateOrders(dataDir: string): IndexRecovery {
   if (!existsSync(keysFile(dataDir))) {
     throw new Error(`${NOTHING_LOST}: there is no database yet: run "index init", which creates it`)
   }
-  if (hasOrders(dataDir)) throw new Error(`${NOTHING_LOST}: ${file} is there`)
-  // SQLite discards the log of an empty database. But a process with the lost file open shares the
-  // memory map of its log with the next process that opens that name.
-  const isEmpty = !existsSync(file) || statSync(file).size === 0
-  for (const suffix of isEmpty ? ['-wal', '-shm'] : []) rmSync(`${file}${suffix}`, { force: true })
+  const file = ordersFile(dataDir)
+  removeStaleLog(file)
   openOrdersDatabase(dataDir, { createIfMissing: true }).close()
   return { created: file, lost: ORDERS_INDEX, unused: [] }
 }
 
-function hasOrders(dataDir: string): boolean {
+/**
+ * SQLite discards the log of an empty database. But a process with the lost file open shares the
+ * memory map of its log with the next process that opens that name.
+ */
+function removeStaleLog(file: string): void {
+  if (existsSync(file) && statSync(file).size > 0) return
+  for (const suffix of ['-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true })
+}
+
+function unlessMissing(open: () => DatabaseSync): DatabaseSync | null {
   try {
-    openOrdersDatabase(dataDir, { createIfMissing: false }).close()
-    return true
+    return open()
   } catch (error) {
-    if (error instanceof DatabaseMissingError) return false
+    if (error instanceof DatabaseMissingError) return null
     throw error
   }
 }

@@ -6,10 +6,11 @@ import { load } from '../../../../../src/indexing/sources/load.ts'
 import { createWriter } from '../../../../../src/indexing/writer/writer.ts'
 import { wallClock } from '../../../../../src/lib/clock.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
-import { IndexLost } from '../../../../../src/stores/index-lost.ts'
+import { IndexLost, KEY_STORE } from '../../../../../src/stores/index-lost.ts'
 import { beginSqliteAfterLoss } from '../../../../../src/stores/sqlite/database/database-files.ts'
 import { openSqliteKeys, openSqliteStores } from '../../../../../src/stores/sqlite/stores.ts'
 import type { Stores } from '../../../../../src/stores/stores.ts'
+import { changeOf } from '../../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../../support/orders/source-order.ts'
 import { temporaryFolder } from '../../../../support/stores/backend.ts'
 import { keyRecord } from '../../../../support/stores/key-record.ts'
@@ -211,16 +212,49 @@ describe('a process that has keys.db open', () => {
   )
 })
 
-describe('a missing keys.db next to orders.db', () => {
-  it('a missing keys.db is recreated, so that no key is valid and the orders stay', async () => {
-    const before = open()
-    await write(before)
-    await before.keys.insert(keyRecord({ keyId: 'key_1', digest: 'd1' }))
-    await before.close()
-    opened = []
-    rmSync(file('keys.db'))
+describe('a lost keys.db next to orders.db', () => {
+  beforeEach(async () => {
+    await write(open())
+    await opened.pop()?.close()
+  })
+
+  const deletion = { id: 'ord_1', version: 2, owner_account_id: 'acc_1', deleted: true }
+
+  it.each([
+    ['gone', () => rmSync(file('keys.db'))],
+    ['empty', () => truncateSync(file('keys.db'))],
+  ])('keys.db that is %s next to stored orders is lost and not recreated', async (_what, lose) => {
+    lose()
+    const isThere = existsSync(file('keys.db'))
+    for (const start of [open, open, () => openSqliteKeys({ dataDir })]) {
+      expect(start).toThrow(IndexLost)
+      expect(start).toThrow('the store of keys and accounts is lost')
+    }
+    expect(existsSync(file('keys.db'))).toBe(isThere)
+
+    const recovery = { created: file('keys.db'), lost: KEY_STORE, unused: [] }
+    expect(beginSqliteAfterLoss(dataDir)).toEqual(recovery)
     const { keys, orders } = open()
     expect(await keys.find('d1')).toBeNull()
     expect(await orders.get('acc_1', 'ord_1')).not.toBeNull()
+    expect(() => beginSqliteAfterLoss(dataDir)).toThrow('nothing is lost')
+  })
+
+  it('the version record of an erased order is evidence of lost keys', async () => {
+    const index = await open().openIndex()
+    await createWriter(index, wallClock).write([changeOf(deletion)], 'live')
+    await index.close()
+    await opened.pop()?.close()
+    rmSync(file('keys.db'))
+    expect(open).toThrow(IndexLost)
+  })
+
+  it('recreated keys ignore the log of the lost ones, which a process may have open', async () => {
+    const before = open()
+    await before.keys.insert(keyRecord({ keyId: 'key_1', digest: 'd1' }))
+    expect(existsSync(file('keys.db-wal'))).toBe(true)
+    rmSync(file('keys.db'))
+    beginSqliteAfterLoss(dataDir)
+    expect(await open().keys.find('d1')).toBeNull()
   })
 })

@@ -5,7 +5,7 @@ import { sourceOrder } from '../support/orders/source-order.ts'
 import { runOrders } from '../support/orders-cli/orders-cli.ts'
 import { readSyncedOrders } from '../support/orders-cli/synced-orders.ts'
 import { type Backend, createBackend, onServices, opensearch } from '../support/stores/backend.ts'
-import { deleteOrdersIndex } from '../support/stores/delete-index.ts'
+import { deleteKeyStore, deleteOrdersIndex } from '../support/stores/delete-index.ts'
 
 const COUNT = 21
 const LOST = 'the index of the orders is lost'
@@ -152,6 +152,55 @@ describe('a command with a lost orders index', () => {
     await succeed(['accounts', 'unblock', 'acc_1'])
     expect((await run(['index', 'status'])).stderr).toContain(LOST)
   })
+})
+
+describe('lost keys and accounts', () => {
+  beforeEach(open)
+  afterEach(close)
+
+  it('lost keys and accounts stop every command that would recreate them, until init --after-loss', async () => {
+    await load(1)
+    await createKey()
+    await succeed(['accounts', 'block', 'acc_1'])
+    await deleteKeyStore(backend)
+    const commands = [
+      ['keys', 'create', '--account', 'acc_1'],
+      ['accounts', 'unblock', 'acc_1'],
+      ['index', 'init'],
+      ['index', 'load', '-'],
+    ]
+    for (const args of commands) {
+      const { code, stdout, stderr } = await run(args)
+      expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: '' })
+      expect(stderr).toContain('the store of keys and accounts is lost')
+      expect(stderr).toContain(
+        'stop "serve", then "index init --after-loss", then "accounts block"',
+      )
+    }
+    const { code, stderr } = await run(['index', 'init', '--after-loss'])
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain('"keys create" for every key that is lost')
+    await succeed(['accounts', 'block', 'acc_1'])
+    const key = await createKey()
+    await succeed(['accounts', 'unblock', 'acc_1'])
+    expect(await list(await serve(), key)).toEqual({ status: 200, orders: COUNT })
+  })
+
+  it.runIf(onServices)(
+    'a server returns 503 while keys and accounts are lost, also in a new process and after a load',
+    async () => {
+      await load(1)
+      const key = await createKey()
+      const service = await serve()
+      await deleteKeyStore(backend)
+      expect(await list(service, key)).toEqual(UNAVAILABLE)
+      expect((await run(['index', 'load', '-', '--live'])).code).toBe(1)
+      expect((await run(['index', 'init'])).code).toBe(1)
+      const restarted = await serve()
+      expect(await list(restarted, key)).toEqual(UNAVAILABLE)
+      expect(await isReady(restarted)).toBe(503)
+    },
+  )
 })
 
 describe('index init --after-loss', () => {

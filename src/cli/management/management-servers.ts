@@ -45,6 +45,12 @@ export async function startManagementServers(
     ...services,
     webhookSettings: webhookSettings(services, config),
     openIndex: (options) => services.openIndex(options).catch(lostToUnavailable),
+    keys: {
+      ...services.keys,
+      insert: (key) => services.keys.insert(key).catch(lostToUnavailable),
+      setAccountBlocked: (...args) =>
+        services.keys.setAccountBlocked(...args).catch(lostToUnavailable),
+    },
     stream: await openIngestionStream(config),
     clock: wallClock,
   })
@@ -70,7 +76,7 @@ export async function startManagementServers(
   }
 }
 
-/** A server stays up without its index, and answers 503 until it is restored. */
+/** A server stays up without an index, and answers 503 until it is restored. */
 function lostToUnavailable(error: unknown): never {
   if (error instanceof IndexLost) throw new Unavailable(error.message, { cause: error })
   throw error

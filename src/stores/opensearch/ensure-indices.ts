@@ -14,6 +14,7 @@ import {
 } from './index-definition.ts'
 import { concreteIndex, type IndexNames } from './index-names.ts'
 import { indexLostError, readPresence } from './index-presence.ts'
+import { keysLostError, readKeyPresence } from './lost-keys.ts'
 import { areVersionRecordsLost, versionRecordsLostError } from './lost-version-records.ts'
 import { managementDefinitions } from './management/index-definitions.ts'
 import { webhookDefinitions } from './webhooks/index-definitions.ts'
@@ -23,7 +24,7 @@ import { webhookDefinitions } from './webhooks/index-definitions.ts'
  * it once per process, unless they fail.
  */
 export interface EnsureIndices {
-  /** The indices of keys and accounts. */
+  /** The indices of keys and accounts. @throws IndexLost when one existed and is missing */
   keys(): Promise<void>
   /** The indices of webhooks. */
   webhooks(): Promise<void>
@@ -31,7 +32,7 @@ export interface EnsureIndices {
   management(): Promise<void>
   /**
    * The indices of orders, version records and the lease. Creates the orders index only if none of
-   * the three exists. @throws IndexLost when it is missing and another exists, or this process has
+   * the three exists, and first those of keys and accounts. @throws IndexLost when it is missing and another exists, or this process has
    * used it; also when no version records exist beside something written
    */
   orders(): Promise<void>
@@ -44,6 +45,8 @@ export interface EnsureIndices {
    * Like {@link orders}, for an existing index. @throws IndexLost; Error when it was never created
    */
   existingOrders(): Promise<void>
+  /** Creates the indices of keys and accounts that are missing, empty. */
+  recreateKeys(): Promise<void>
   /** Creates this version of the orders index, empty and live, and the other missing indices. */
   recreateOrders(version: string): Promise<void>
   /** Creates this index of version records, empty, and the other missing indices. */
@@ -73,6 +76,7 @@ export function createEnsureIndices(
     if (presence.kind === 'never-created') {
       if (isUsed) throw new IndexLost('all its indices are missing, and this process has used them')
       if (!mayCreate) throw new Error('there is no index yet: run "index init", which creates it')
+      await keys() // First, so that keys that are missing beside written orders always mean a loss.
       await createOrdersIndex(concreteIndex(names.orders, 1))
     }
     if (!isComplete) {
@@ -99,6 +103,19 @@ export function createEnsureIndices(
     await addFields(concreteIndex(names.orders, '*'), ordersDefinition, names.isVersion)
   }
 
+  const keys = memoizeAsync(async () => {
+    const { missing, areLost } = await readKeyPresence(options)
+    if (areLost) throw keysLostError(names, missing)
+    if (missing.length > 0) await createKeys()
+    const existing = keyDefinitions(names).filter(([alias]) => !missing.includes(alias))
+    await Promise.all(existing.map((definition) => addFields(...definition)))
+  })
+
+  /** In turn, because keys without accounts may be an interrupted start, and the reverse never. */
+  async function createKeys(): Promise<void> {
+    for (const definition of keyDefinitions(names)) await createMissing(...definition)
+  }
+
   const putTemplate = memoizeAsync(async () => {
     const template = {
       index_patterns: [concreteIndex(names.orders, '*')],
@@ -111,9 +128,7 @@ export function createEnsureIndices(
   })
 
   return {
-    keys: memoizeAsync(async () => {
-      await Promise.all(keyDefinitions(names).map((definition) => createOrExtend(...definition)))
-    }),
+    keys,
     webhooks: memoizeAsync(async () => {
       const definitions = webhookDefinitions(names)
       await Promise.all(definitions.map((definition) => createOrExtend(...definition)))
@@ -125,6 +140,7 @@ export function createEnsureIndices(
     orders: () => mutex(() => ensureOrders({})),
     dispatcher: () => mutex(() => ensureOrders({ needsVersionRecords: false })),
     existingOrders: () => mutex(() => ensureOrders({ mayCreate: false })),
+    recreateKeys: createKeys,
     recreateOrders: (version) =>
       mutex(async () => {
         await createOrdersIndex(version)

@@ -1,29 +1,35 @@
 import {
   IndexLost,
   type IndexRecovery,
+  KEY_STORE,
   NOTHING_LOST,
   ORDERS_INDEX,
   VERSION_RECORD_INDEX,
 } from '../index-lost.ts'
+import { existingAliases } from './client/aliases.ts'
 import { createEnsureIndices } from './ensure-indices.ts'
 import { concreteIndex, indexVersion } from './index-names.ts'
 import { type IndexPresence, type PresenceOptions, readPresence } from './index-presence.ts'
+import { type KeyPresence, readKeyPresence } from './lost-keys.ts'
 import { areVersionRecordsLost, readLease } from './lost-version-records.ts'
 import { type LeaseRecord, leaseDocument } from './write/lease-document.ts'
 
 type RecoveryOptions = PresenceOptions & { shards?: number }
 
 /**
- * Recreates the lost index of the orders, or of the version records, empty.
+ * Recreates the lost index of the orders, of the version records, or of keys and accounts, empty:
+ * one at each call, in this sequence.
  * @throws Unavailable; Error when no index is lost, or a complete copy may exist
  */
 export async function initOpenSearchAfterLoss(options: RecoveryOptions): Promise<IndexRecovery> {
   const presence = await readPresence(options)
   if (presence.kind === 'lost') return recreateOrders(options, presence)
+  if (presence.kind === 'present' && (await areVersionRecordsLost(options, presence)))
+    return recreateVersionRecords(options, presence)
+  const keys = await readKeyPresence(options)
+  if (keys.areLost) return recreateKeys(options, keys)
   if (presence.kind === 'never-created')
     throw new Error(`${NOTHING_LOST}: there was no index yet: run "index init", which creates it`)
-  if (await areVersionRecordsLost(options, presence))
-    return recreateVersionRecords(options, presence)
   throw new Error(`${NOTHING_LOST}: the alias ${options.names.orders} leads to an index`)
 }
 
@@ -87,6 +93,24 @@ async function recreateVersionRecords(
     await createEnsureIndices(client, names, deadlineMs, shards).recreateVersionRecords(first)
     return { created: first, lost: VERSION_RECORD_INDEX, unused: [] }
   }
+}
+
+/** @throws IndexLost when an index exists that only lost its alias */
+async function recreateKeys(
+  options: RecoveryOptions,
+  { missing }: KeyPresence,
+): Promise<IndexRecovery> {
+  const { client, names, deadlineMs } = options
+  await createEnsureIndices(client, names, deadlineMs).recreateKeys()
+  const created = missing.map((alias) => concreteIndex(alias, 1)).join(' and ')
+  const existing = await existingAliases(client, deadlineMs, missing)
+  if (existing.size === missing.length) return { created, lost: KEY_STORE, unused: [] }
+  const withoutAlias = missing.filter((alias) => !existing.has(alias))
+  throw new IndexLost(
+    `there is no alias ${withoutAlias.join(' and no alias ')}`,
+    `${created} may exist: if it is complete, add the alias with POST _aliases. Otherwise delete it and try again. `,
+    KEY_STORE,
+  )
 }
 
 /**

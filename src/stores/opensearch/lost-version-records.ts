@@ -32,13 +32,27 @@ export async function readLease(
   return hasLease ? leaseDocument(client, names, deadlineMs).read() : null
 }
 
-/** Tombstones count too: without its version record, an erased order could be restored. */
-async function hasWritten(options: PresenceOptions, records: readonly string[]): Promise<boolean> {
+/**
+ * Whether a writer has used the existing index of the orders. Tombstones count too: without its
+ * version record, an erased order could be restored.
+ * @throws Unavailable
+ */
+export async function hasWritten(
+  options: PresenceOptions,
+  records: readonly string[],
+): Promise<boolean> {
   if ((await readLease(options, records)) !== null) return true
-  const { client, names, deadlineMs } = options
-  const count = () => countDocuments(client, deadlineMs, names.orders, { query: { match_all: {} } })
+  return hasDocuments(options, options.names.orders)
+}
+
+/** Whether the index has a searchable document. @throws Unavailable */
+export async function hasDocuments(
+  { client, deadlineMs }: PresenceOptions,
+  index: string,
+): Promise<boolean> {
+  const count = () => countDocuments(client, deadlineMs, index, { query: { match_all: {} } })
   // Another process may have created the index just now, and its shards may not have started.
-  return (await retryUntilDeadline({ deadlineMs, activity: 'counting the orders' }, count)) > 0
+  return (await retryUntilDeadline({ deadlineMs, activity: `counting ${index}` }, count)) > 0
 }
 
 /** The error for lost version records, with the ways to recover. */

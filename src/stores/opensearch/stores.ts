@@ -134,7 +134,7 @@ export function openOpenSearchStores(
 }
 
 /**
- * Begins with an empty index where that of the orders was lost.
+ * Begins with an empty index where one was lost.
  * @throws UnsupportedStore; Error where it was not
  */
 export async function initIndexAfterLoss(

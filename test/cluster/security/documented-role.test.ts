@@ -34,8 +34,8 @@ beforeAll(async () => {
   await writeFile(file, orders.map((order) => `${JSON.stringify(order)}\n`).join(''))
   // An index of an earlier release, and one of another application.
   const mappings = { dynamic: 'strict', properties: {} }
-  const aliases = { [`${PREFIX}accounts`]: {} }
-  await cluster.asAdmin('PUT', `${PREFIX}accounts-v1`, { aliases, mappings })
+  const aliases = { [`${PREFIX}api-keys`]: {} }
+  await cluster.asAdmin('PUT', `${PREFIX}api-keys-v1`, { aliases, mappings })
   await cluster.asAdmin('PUT', 'other-orders-v1', { aliases: { 'other-orders': {} } })
 }, FIRST_START_MS)
 afterAll(() => cluster.stop())

@@ -10,3 +10,13 @@ export async function deleteOrdersIndex({
   if (onServices) await opensearch('DELETE', `${env['INDEX_PREFIX']}orders-v*`)
   else rmSync(join(folder, 'orders.db'))
 }
+
+/** Deletes keys and accounts, and keeps the orders. No process has them open. */
+export async function deleteKeyStore({
+  folder,
+  env,
+}: Pick<Backend, 'folder' | 'env'>): Promise<void> {
+  const prefix = env['INDEX_PREFIX']
+  if (onServices) await opensearch('DELETE', `${prefix}api-keys-v1,${prefix}accounts-v1`)
+  else rmSync(join(folder, 'keys.db'))
+}

@@ -30,6 +30,24 @@ export async function hasAlias(
   return Object.keys(await readAliases(client, deadlineMs, [alias])).length > 0
 }
 
+/**
+ * Which of these aliases exist, in one state of the cluster. A request that names several aliases
+ * fails when one is missing.
+ * @throws Unavailable, or RequestRejectedError
+ */
+export async function existingAliases(
+  client: OpenSearch,
+  deadlineMs: number,
+  aliases: readonly string[],
+): Promise<Set<string>> {
+  const request = { index: [...aliases], ignore_unavailable: true }
+  const found: AliasesByIndex = await read(deadlineMs, (call) =>
+    client.indices.getAlias(request, call),
+  ).catch(noneIfMissing)
+  const existing = Object.values(found).flatMap(({ aliases }) => Object.keys(aliases))
+  return new Set(aliases.filter((alias) => existing.includes(alias)))
+}
+
 function noneIfMissing(error: unknown): AliasesByIndex {
   if (isRejectedWith(error, NOT_FOUND)) return {}
   throw error

@@ -67,10 +67,15 @@ async function start(
 }
 
 describe('the indices of the orders', () => {
-  it('ensureIndices creates the orders index before the indices that record it', async () => {
+  it('ensureIndices creates keys and accounts, then orders, then the indices that record them', async () => {
     const { ensureIndices, made, bodyOf } = await start([])
     await ensureIndices.orders()
-    expect(made()).toEqual(['_index_template/orders', ...ORDERS.map((alias) => `${alias}-v1`)])
+    expect(made()).toEqual([
+      'api-keys-v1',
+      'accounts-v1',
+      '_index_template/orders',
+      ...ORDERS.map((alias) => `${alias}-v1`),
+    ])
     expect(bodyOf('/orders-v1')).toEqual({
       settings: { number_of_shards: 1 },
       aliases: { orders: {}, 'orders-filterable': {} },
@@ -231,7 +236,7 @@ describe('the indices of keys and accounts', () => {
   it('the key and account indices are created without the order indices', async () => {
     const { ensureIndices, made } = await start([])
     await ensureIndices.keys()
-    expect(new Set(made())).toEqual(new Set(['api-keys-v1', 'accounts-v1']))
+    expect(made()).toEqual(['api-keys-v1', 'accounts-v1'])
   })
 
   it('an index of keys of an earlier release gets the new fields', async () => {
@@ -240,6 +245,32 @@ describe('the indices of keys and accounts', () => {
     expect(bodyOf('/api-keys-v7/_mapping')).toMatchObject({
       properties: { is_test: { type: 'boolean' } },
     })
+  })
+
+  it('existing key and account indices cost three requests', async () => {
+    const { ensureIndices, received } = await start(['api-keys', 'accounts'])
+    await ensureIndices.keys()
+    expect(received.filter(({ method }) => method === 'GET')).toHaveLength(3)
+  })
+
+  it('ensureIndices creates no keys beside accounts', async () => {
+    const { ensureIndices, made } = await start(['accounts'])
+    expect(await thrownBy(ensureIndices.keys())).toBeInstanceOf(IndexLost)
+    expect(made()).toEqual([])
+  })
+
+  it('ensureIndices accepts keys that another process creates meanwhile', async () => {
+    let isCreated = false
+    const { url } = await serve((response, request) => {
+      if (request.path.includes('/_alias')) {
+        const there = ['accounts', ...(isCreated ? ['api-keys'] : [])]
+        const found = there.map((alias) => [`${alias}-v1`, { aliases: { [alias]: {} } }])
+        isCreated = true
+        respond(200, Object.fromEntries(found))(response, request)
+      } else respond(200, {})(response, request)
+    })
+    const ensureIndices = createEnsureIndices(connect([url]).client, names, GENEROUS_MS)
+    await expect(ensureIndices.keys()).resolves.toBeUndefined()
   })
 
   it('existing key and account indices are checked once, and not created again', async () => {

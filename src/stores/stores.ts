@@ -19,7 +19,7 @@ export interface Stores {
   pepperCheck: PepperCheckStore | null
   /**
    * Becomes the sole writer of all processes, until the index is closed.
-   * @throws ClockSkewError, TimestampsAheadError when no write timestamp is allowed
+   * @throws IndexLost; ClockSkewError, TimestampsAheadError when no write timestamp is allowed
    */
   openIndex(options?: OpenIndexOptions): Promise<OrderIndex>
   /** Reads the index for an operator, without becoming the writer. */

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type ApiServer, startApiServer } from '../support/cli/api-server.ts'
 import { runCommand, runProcess } from '../support/cli/command.ts'
+import { startPushingService } from '../support/cli/pushing-service.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { runOrders } from '../support/orders-cli/orders-cli.ts'
 import { readSyncedOrders } from '../support/orders-cli/synced-orders.ts'
@@ -201,6 +202,25 @@ describe('lost keys and accounts', () => {
       expect(await isReady(restarted)).toBe(503)
     },
   )
+})
+
+describe.runIf(onServices)('the management API without keys and accounts', () => {
+  beforeEach(open)
+  afterEach(close)
+
+  it('returns 503 to a block instead of recreating them, and the service continues', async () => {
+    await load(1)
+    const service = startPushingService(backend.env)
+    const block = () => service.manage('PUT', '/v1/accounts/acc_1/block')
+    try {
+      await deleteKeyStore(backend)
+      expect(await block()).toBe(503)
+      await succeed(['index', 'init', '--after-loss'])
+      expect(await block()).toBe(200)
+    } finally {
+      await service.stop()
+    }
+  })
 })
 
 describe('index init --after-loss', () => {

@@ -32,8 +32,9 @@ export interface EnsureIndices {
   management(): Promise<void>
   /**
    * The indices of orders, version records and the lease. Creates the orders index only if none of
-   * the three exists, and first those of keys and accounts. @throws IndexLost when it is missing and another exists, or this process has
-   * used it; also when no version records exist beside something written
+   * the three exists, and first those of keys and accounts.
+   * @throws IndexLost when it is missing and another exists, or this process has used it; also when
+   *   no version records exist beside something written
    */
   orders(): Promise<void>
   /**

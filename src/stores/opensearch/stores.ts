@@ -82,7 +82,8 @@ export function openOpenSearchStores(
     },
     async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
       await assertSupported()
-      // Without the index of keys a request fails with 503, and a load cannot check for used keys.
+      // Before the first write, so that keys that are missing beside one always mean a loss. A load
+      // also checks them for uses.
       await ensureIndices.keys()
       return openOpenSearchOrderIndex({
         client,

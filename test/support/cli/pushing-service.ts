@@ -11,18 +11,27 @@ const digest = hash('sha256', TOKEN)
 export interface PushingService extends BackgroundProcess {
   /** Pushes source orders. Throws when the process ends first, or answers an error. */
   push(orders: readonly object[]): Promise<SourceOrderResults>
+  /** Sends a request without a body to the management API, and returns the status. */
+  manage(method: string, url: string): Promise<number>
 }
 
 /** Starts `serve` on free ports. */
 export function startPushingService(env: Record<string, string>): PushingService {
   const ports = { PORT: '0', MANAGEMENT_PORT: '0', MANAGEMENT_TOKENS: `tests:admin:${digest}` }
   const service = startBackground(['serve'], { ...ports, ...env })
+  async function urlOf(path: string): Promise<URL> {
+    const { msg } = await service.waitForLog('management at')
+    return new URL(path, msg.split(' ').at(-1))
+  }
   return {
     ...service,
+    async manage(method, url) {
+      const headers = { authorization: `Bearer ${TOKEN}` }
+      return (await fetch(await urlOf(url), { method, headers })).status
+    },
     async push(orders) {
-      const { msg } = await service.waitForLog('management at')
       const route = { method: 'POST', url: '/v1/source-orders' }
-      const response = await fetch(new URL(route.url, msg.split(' ').at(-1)), {
+      const response = await fetch(await urlOf(route.url), {
         method: route.method,
         headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/x-ndjson' },
         body: toNdjson(orders),

@@ -51,14 +51,13 @@ describe('the indices of webhooks', () => {
     expect(await indices()).toEqual([])
   })
 
-  it('are created with those of the orders before a process becomes the dispatcher', async () => {
+  it('are created with those of the orders and keys before a process becomes the dispatcher', async () => {
     const signal = AbortSignal.any([])
     const lease = await stores.acquireLease({ onDelay: () => {}, signal })
     expect(await stores.events.next(10)).toBeNull()
     await lease.release()
-    expect(await indices()).toEqual(
-      ['order-events-v1', 'order-heads-v1', 'orders-v1', ...WEBHOOKS, 'writer-v1'].sort(),
-    )
+    const orders = ['order-events-v1', 'order-heads-v1', 'orders-v1', 'writer-v1']
+    expect(await indices()).toEqual(['accounts-v1', 'api-keys-v1', ...orders, ...WEBHOOKS].sort())
   })
 
   it.each<[string, () => Promise<unknown>]>([

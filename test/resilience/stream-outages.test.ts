@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../src/config/config.ts'
 import { openServices, type Services } from '../../src/services.ts'
+import { openRedisStream } from '../../src/stores/redis/stream.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
 import {
   expectOutagesLoggedOnce,
@@ -75,6 +76,28 @@ describe('the Redis of the change stream', () => {
     expectOutagesLoggedOnce(watch)
     expect(await feed.deadLetters()).toHaveLength(1)
     expect(await watch.stop('SIGTERM')).toBe(0)
+  })
+
+  it('a Redis that read its log again reports no written change as lost', async () => {
+    const pass = async (count: number) => {
+      const stream = await openRedisStream({ urls: [redis.url], ca: undefined, prefix: '' })
+      await feed.add(...Array.from({ length: count }, (_, at) => order(`ord_${at}`)))
+      const { entries, lost } = await stream.read()
+      await stream.acknowledge(entries.map(({ id }) => id))
+      await stream.close()
+      return { read: entries.length, lost }
+    }
+    await pass(10)
+    await feed.redis.bgrewriteaof() // Writes the number of read entries; later reads do not.
+    const persistence = () => feed.redis.info('persistence')
+    await expect
+      .poll(persistence, SOON)
+      .toMatch(/aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0/)
+    await pass(20)
+    process.kill(redis.pid ?? 0, 'SIGKILL')
+    await redis.restart()
+    await feed.redis.xtrim('orders:changes', 'MAXLEN', 0)
+    expect(await pass(3)).toEqual({ read: 3, lost: [] })
   })
 
   it('the watch loses no change when Redis is killed under load', async () => {

@@ -111,6 +111,15 @@ local function takeUndelivered(stream, name)
   return { lost, next or facts['last-generated-id'] }
 end
 
+-- Redis 7.0 sends the number of read entries with no read to its replicas and its log.
+local function keepCount(stream, name)
+  local group = groupOf(stream, name)
+  local read = group and group['entries-read']
+  if read then
+    redis.call('XGROUP', 'SETID', stream, name, group['last-delivered-id'], 'ENTRIESREAD', read)
+  end
+end
+
 local stream, group, consumer = KEYS[1], ARGV[1], ARGV[2]
 local maxEntries, maxBytes = tonumber(ARGV[3]), tonumber(ARGV[4])
 local STEP = 4
@@ -134,6 +143,7 @@ while #entries < maxEntries and bytes < maxBytes do
     after = step[#step][1]
   end
 end
+keepCount(stream, group)
 return { redis.call('TIME'), entries, undelivered }
 `
 

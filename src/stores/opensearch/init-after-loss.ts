@@ -6,7 +6,7 @@ import {
   ORDERS_INDEX,
   VERSION_RECORD_INDEX,
 } from '../index-lost.ts'
-import { existingAliases } from './client/aliases.ts'
+import { existingIndices } from './client/aliases.ts'
 import { createEnsureIndices } from './ensure-indices.ts'
 import { concreteIndex, indexVersion } from './index-names.ts'
 import { type IndexPresence, type PresenceOptions, readPresence } from './index-presence.ts'
@@ -95,22 +95,23 @@ async function recreateVersionRecords(
   }
 }
 
-/** @throws IndexLost when an index exists that only lost its alias */
+/** Creates nothing beside an index that only lost its alias. @throws IndexLost then */
 async function recreateKeys(
   options: RecoveryOptions,
   { missing }: KeyPresence,
 ): Promise<IndexRecovery> {
   const { client, names, deadlineMs } = options
+  const created = missing.map((alias) => concreteIndex(alias, 1))
+  const withoutAlias = await existingIndices(client, deadlineMs, created)
+  if (withoutAlias.length > 0) {
+    throw new IndexLost(
+      `there is no alias ${missing.join(' and no alias ')}`,
+      `${withoutAlias.join(' and ')} may be complete: then add its alias with POST _aliases. Otherwise delete it. Then try again. `,
+      KEY_STORE,
+    )
+  }
   await createEnsureIndices(client, names, deadlineMs).recreateKeys()
-  const created = missing.map((alias) => concreteIndex(alias, 1)).join(' and ')
-  const existing = await existingAliases(client, deadlineMs, missing)
-  if (existing.size === missing.length) return { created, lost: KEY_STORE, unused: [] }
-  const withoutAlias = missing.filter((alias) => !existing.has(alias))
-  throw new IndexLost(
-    `there is no alias ${withoutAlias.join(' and no alias ')}`,
-    `${created} may exist: if it is complete, add the alias with POST _aliases. Otherwise delete it and try again. `,
-    KEY_STORE,
-  )
+  return { created: created.join(' and '), lost: KEY_STORE, unused: [] }
 }
 
 /**

@@ -40,12 +40,28 @@ export async function existingAliases(
   deadlineMs: number,
   aliases: readonly string[],
 ): Promise<Set<string>> {
-  const request = { index: [...aliases], ignore_unavailable: true }
-  const found: AliasesByIndex = await read(deadlineMs, (call) =>
-    client.indices.getAlias(request, call),
-  ).catch(noneIfMissing)
+  const found = await readIndices(client, deadlineMs, aliases)
   const existing = Object.values(found).flatMap(({ aliases }) => Object.keys(aliases))
   return new Set(aliases.filter((alias) => existing.includes(alias)))
+}
+
+/** Which of these indices exist. @throws Unavailable, or RequestRejectedError */
+export async function existingIndices(
+  client: OpenSearch,
+  deadlineMs: number,
+  indices: readonly string[],
+): Promise<string[]> {
+  return Object.keys(await readIndices(client, deadlineMs, indices))
+}
+
+/** The indices behind these names, with all their aliases. */
+function readIndices(
+  client: OpenSearch,
+  deadlineMs: number,
+  names: readonly string[],
+): Promise<AliasesByIndex> {
+  const request = { index: [...names], ignore_unavailable: true }
+  return read(deadlineMs, (call) => client.indices.getAlias(request, call)).catch(noneIfMissing)
 }
 
 function noneIfMissing(error: unknown): AliasesByIndex {

@@ -73,7 +73,7 @@ const known = exported()
 /** The series names of an expression, without functions, labels and values. */
 const seriesIn = (expr: string): readonly string[] =>
   expr
-    .replace(/"[^"]*"|\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)|\bunless\b/g, '')
+    .replace(/"[^"]*"|\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)|\b(?:unless|or)\b/g, '')
     .match(/\b[a-z_]+\b(?!\s*\()/g) ?? []
 
 describe('the dashboard', () => {

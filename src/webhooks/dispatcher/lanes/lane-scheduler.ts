@@ -1,4 +1,11 @@
-import { canSend, isResponsive, type Lane, type LaneStanding, standingOf } from './lane.ts'
+import {
+  awaitsRead,
+  canSend,
+  isResponsive,
+  type Lane,
+  type LaneStanding,
+  standingOf,
+} from './lane.ts'
 
 /** Requests in flight of the whole process. */
 export interface ProcessLimits {
@@ -52,7 +59,10 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
   }
   /** Lanes that can send once fewer requests are in flight. */
   const deferred = new Set<Lane>()
-  /** Lanes that have requests in flight, or can send. */
+  /**
+   * Lanes that have requests in flight, can send, or wait for a read. Without the last ones, a few
+   * endpoints could take all requests while the deliveries of the others are read.
+   */
   const engaged = new Set<Lane>()
   let inFlight = 0
   let restrictedInFlight = 0
@@ -78,12 +88,13 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
   }
 
   function update(lane: Lane, nowMs: number): boolean {
-    if (!canSend(lane, nowMs)) {
+    const isReady = canSend(lane, nowMs)
+    if (isReady || lane.inFlight > 0 || awaitsRead(lane)) engaged.add(lane)
+    else engaged.delete(lane)
+    if (!isReady) {
       remove(lane)
-      if (lane.inFlight === 0) engaged.delete(lane)
       return false
     }
-    engaged.add(lane)
     const standing = standingOf(lane)
     if (mustWait(lane, standing, nowMs)) {
       remove(lane)
@@ -162,7 +173,7 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
       if (isRestricted) restrictedInFlight -= 1
       if (isSilent) silentInFlight -= 1
       if (isSlow) slowInFlight -= 1
-      const isWaiting = lane.queuedAs !== null || deferred.has(lane)
+      const isWaiting = lane.queuedAs !== null || deferred.has(lane) || awaitsRead(lane)
       if (lane.inFlight === 0 && !isWaiting) engaged.delete(lane)
       if (deferred.size > 0 && (isSilent || !isCrowded())) isReleaseDue = true
     },

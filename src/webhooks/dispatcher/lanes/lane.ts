@@ -119,6 +119,11 @@ export function wantsRead(lane: Lane, nowMs: number): boolean {
   return breaker.prefersNew() || !queue.hasFailing()
 }
 
+/** Whether the lane can send once its deliveries are read. */
+export function awaitsRead({ isStopped, breaker, queue, isReading }: Lane): boolean {
+  return !isStopped && !breaker.isOpen() && (isReading || queue.hasMore())
+}
+
 /** Whether the next probe is due and may have a delivery. `nowMs`: monotonic. */
 export function isProbeDue({ isStopped, queue, breaker }: Lane, nowMs: number): boolean {
   if (isStopped || breaker.probeAt() > nowMs) return false

@@ -119,6 +119,26 @@ describe('the scheduler of lanes', () => {
       expect([...counts].map(({ length }) => length)).toEqual([3, 3, 3, 3])
     })
 
+    it('endpoints whose deliveries are not read yet keep their parts', () => {
+      const unread = ids('u', 3).map((id) => lane(id, trusted, 0))
+      for (const { queue } of unread) queue.readAt(0)
+      for (const { queue } of unread) queue.advance(0)
+      const scheduler = schedule(lane('a', trusted), ...unread)
+      expect(scheduler.startAll()).toEqual(['a', 'a', 'a', 'a'])
+    })
+
+    it('endpoints keep them during a read, and give them up when it returns nothing', () => {
+      const read = ids('r', 3).map((id) => lane(id, trusted, 0))
+      for (const { queue } of read) queue.beginRead()
+      for (const reading of read) reading.isReading = true
+      const scheduler = schedule(lane('a', trusted), ...read)
+      expect(scheduler.startAll()).toHaveLength(4)
+      for (const reading of read) reading.isReading = false
+      for (const reading of read) scheduler.update(reading, 0)
+      scheduler.update(lane('b', trusted), 0)
+      expect(scheduler.startAll()).toEqual(Array(6).fill('b'))
+    })
+
     it('an endpoint that finishes a request starts the next one', () => {
       const [finishing, ...others] = ids('t', 4).map((id) => lane(id, trusted))
       if (finishing === undefined) throw new Error('no lane')

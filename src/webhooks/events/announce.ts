@@ -1,10 +1,11 @@
 import type { EventType } from './event-types.ts'
-import { diffStates, type OrderState } from './order-state.ts'
+import type { OrderState } from './order-state.ts'
 
 /**
- * The facts that one version of an order announces to an account, in the order of their sequence:
- * its first view, the type of the status, the type of the payment, else the update. `before`: the
- * last announced state; `null` for the account's first view. Pure.
+ * The facts that one version of an order announces to an account: its first view, the type of the
+ * status and the type of the payment; without any of these, the update. The writer numbers them in
+ * the order of `eventTypes`. `before`: the last announced state; `null` for the account's first view.
+ * Pure.
  */
 export function announce(
   before: OrderState | null,
@@ -73,9 +74,4 @@ function isPartialRefund(
   if (after.status !== 'PAID' && !isPartial) return false
   if (isNewPayment) return isPartial
   return (after.amount_refunded ?? 0) > (before?.amount_refunded ?? 0)
-}
-
-/** Whether the state alone announces a fact. */
-export function isSameState(before: OrderState, after: OrderState): boolean {
-  return Object.keys(diffStates(before, after)).length === 0
 }

@@ -52,6 +52,16 @@ describe('the events of a record', () => {
     expect(created?.change).toEqual(paid?.change)
   })
 
+  it('a key that an earlier release did not record is in no change', () => {
+    const { decline_code: _after, ...after } = PAID
+    const { decline_code: _before, ...before } = AWAITING
+    const earlier = { ...record, before, after } as EventRecord
+    expect(Object.keys(accountEvents(earlier)[1]?.change ?? {})).toEqual([
+      'status',
+      'payment_status',
+    ])
+  })
+
   it('the change names each announced key that differs', () => {
     expect(accountEvents(record)[1]?.change).toEqual({
       status: ['AWAITING_PAYMENT', 'PAID'],

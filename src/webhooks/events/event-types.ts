@@ -1,4 +1,7 @@
-/** The types of the events that a write announces, in the order of the documentation. */
+/**
+ * The types of the events that a write announces, in the order of the documentation. The writer
+ * numbers the events of one change in this order too, so a new type goes where its event belongs.
+ */
 export const eventTypes = [
   'order.created',
   'order.awaiting_payment',

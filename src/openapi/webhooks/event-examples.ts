@@ -7,6 +7,7 @@ import { accountEvents, type EventRecord } from '../../webhooks/events/event-rec
 import {
   type DeliveredType,
   type EventType,
+  eventTypes,
   TEST_EVENT,
 } from '../../webhooks/events/event-types.ts'
 import { type OrderState, type StateChange, stateOf } from '../../webhooks/events/order-state.ts'
@@ -36,10 +37,22 @@ export const testEventExample: ExampleEvent = {
   change: {},
 }
 
-/** An example of each type: the first event of that type in the histories of these orders. */
-export function eventExamples(): Record<DeliveredType, ExampleEvent> {
-  const histories = [pixOrder, subscription, boletoOrder, splitOrder]
+const exampleHistories = [pixOrder, subscription, boletoOrder, splitOrder]
+
+/**
+ * An example of each type: the first event of that type in these histories.
+ * @throws Error with the types that no history announces
+ */
+export function eventExamples(
+  histories: readonly (readonly SourceOrder[])[] = exampleHistories,
+): Record<DeliveredType, ExampleEvent> {
   const events = histories.flatMap((versions) => eventsOf(versions, REMOVED_AT))
+  const missing = eventTypes.filter((type) => !events.some((event) => event.type === type))
+  if (missing.length > 0) {
+    throw new Error(
+      `no example of ${missing.join(', ')}: add a version that announces it to a history in src/openapi/examples/source-orders.ts; list a new history in exampleHistories of src/openapi/webhooks/event-examples.ts`,
+    )
+  }
   // Later entries replace earlier ones.
   const byType = [testEventExample, ...events.reverse()].map((event) => [event.type, event])
   return Object.fromEntries(byType)

@@ -4,9 +4,12 @@ import { type Context, connect, resolveBaseUrl, writeText } from './context.ts'
 import { usageError } from './errors.ts'
 import { createOrdersProgress } from './terminal/progress.ts'
 
+/** The options of `orders get`. */
+export const getOptions = { url: 'text' } as const
+
 /** `orders get`: prints one order as JSON. */
 export async function runGet(args: readonly string[], context: Context): Promise<void> {
-  const { text, words } = parseArguments('get', args, { url: 'text' })
+  const { text, words } = parseArguments('get', args, getOptions)
   const [id, ...extra] = words
   if (id === undefined) throw usageError('Falta o id do pedido.', 'get')
   rejectExtraArgs('get', extra)

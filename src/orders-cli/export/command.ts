@@ -11,7 +11,8 @@ import { loadXlsxWriter } from './formats/xlsx.ts'
 import { followLink, openPartFile } from './part-file.ts'
 import { exportToFile, exportToStdout } from './write.ts'
 
-const options = {
+/** The options of `orders export`. */
+export const exportOptions = {
   ...filterOptions,
   url: 'text',
   format: 'text',
@@ -23,7 +24,7 @@ const options = {
 
 /** `orders export`: writes every order that matches to a file or to stdout. */
 export async function runExport(args: readonly string[], context: Context): Promise<void> {
-  const { text: typed, flags, words } = parseArguments('export', args, options)
+  const { text: typed, flags, words } = parseArguments('export', args, exportOptions)
   rejectExtraArgs('export', words)
   const text = resolveDates('export', typed, (line) => context.status.printLine(line))
   const formatName = parseChoice('export', '--format', text.format, formatNames)

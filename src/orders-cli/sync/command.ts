@@ -11,7 +11,8 @@ import { commandLine } from '../terminal/format-text.ts'
 import { createOrdersProgress } from '../terminal/progress.ts'
 import { summary, watch } from './watch.ts'
 
-const options = {
+/** The options of `orders sync`. */
+export const syncOptions = {
   url: 'text',
   since: 'text',
   watch: 'flag',
@@ -23,7 +24,7 @@ const options = {
 
 /** `orders sync`: brings a local store up to date, once or at intervals. */
 export async function runSync(args: readonly string[], context: Context): Promise<void> {
-  const { text: typed, flags, words } = parseArguments('sync', args, options)
+  const { text: typed, flags, words } = parseArguments('sync', args, syncOptions)
   const [destination, ...extra] = words
   // An unset variable in a script is empty; as a path it would be the current folder.
   if (destination === undefined || destination.trim() === '') {

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
+import { exportOptions } from '../../../src/orders-cli/export/command.ts'
+import { getOptions } from '../../../src/orders-cli/get.ts'
 import { exportHelp, getHelp, helpOf, ordersHelp, syncHelp } from '../../../src/orders-cli/help.ts'
+import { syncOptions } from '../../../src/orders-cli/sync/command.ts'
 
 const helps = { orders: ordersHelp, export: exportHelp, get: getHelp, sync: syncHelp }
 
@@ -19,4 +22,17 @@ it('the help leaves other lines as they are', () => {
   expect(helpOf(exportHelp, ['npx', 'orders'])).toContain(
     '  --rows LINHAS        orders, uma linha',
   )
+})
+
+it.each([
+  ['export', exportHelp, exportOptions],
+  ['get', getHelp, getOptions],
+  ['sync', syncHelp, syncOptions],
+])('the help of %s lists each of its options, and no other', (_, text, options) => {
+  const known = Object.keys(options)
+  const listed = [...text.matchAll(/(?:^ {2}|\[)--([a-z-]+)/gm)].map(([, name = '']) => name)
+  expect({
+    withoutHelp: known.filter((name) => !listed.includes(name)),
+    withoutOption: listed.filter((name) => !known.includes(name)),
+  }).toEqual({ withoutHelp: [], withoutOption: [] })
 })

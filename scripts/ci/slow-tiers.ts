@@ -32,7 +32,7 @@ const TIERS_BY_PATH: readonly [pattern: RegExp, tiers: readonly SlowTier[]][] = 
   [/^(docker|test\/((harness|support)\/)?containers)\/|^docker-compose\.yml$/, ['containers']],
   [/^\.dockerignore$|^scripts\/(stand-ins|image-figures)[./]/, ['containers']],
   [/^(SECURITY|CHANGELOG|CONTRIBUTING|README)\.md$|^LICENSE$/, []],
-  [/^src\/.*\.md$/, []],
+  [/^(src|scripts)\/.*\.md$/, []],
   [
     /^src\/(main|app|services)\.ts$|^src\/config\/|^src\/cli\/(serve|api-server|demo|signals)/,
     slowTiers,

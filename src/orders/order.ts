@@ -41,6 +41,7 @@ export const Order = resource('Order', 'Pedido.', {
   created_at: instant('Instante de criação.', '2026-03-01T12:00:00.000Z'),
   paid_at: nullable(instant('Instante em que o pedido foi pago.', '2026-03-01T12:04:10.000Z')),
   canceled_at: nullable(instant('Instante do cancelamento.', '2026-03-01T12:20:00.000Z')),
+  // No object with keys of the source, such as `metadata`, may precede it (see `order-views.ts`).
   updated_at: nullable(
     instant(
       'Instante, em UTC com milissegundos, em que algum campo deste objeto mudou pela última vez; `null` enquanto o pedido não tiver passado pela carga inicial.',

@@ -44,6 +44,8 @@ export function projectOrder(source: SourceOrder): Projection {
     created_at: toPublicInstant(source.created_at),
     paid_at: toPublicInstantOrNull(source.paid_at),
     canceled_at: toPublicInstantOrNull(source.canceled_at),
+    // The writer replaces the first `"updated_at":null` of the JSON, so objects with keys of the
+    // source, such as `metadata`, follow.
     updated_at: null,
     customer: {
       name: source.customer.name,

@@ -130,7 +130,7 @@ function splitAtUpdatedAt(order: Order): SplitJson {
   const cached = prerenderedOrders.get(order)
   if (cached !== undefined) return cached
   const text = JSON.stringify({ ...order, updated_at: null })
-  // Only fixed fields precede it, so no source text can match.
+  // No object with an `updated_at` of its own precedes it, and JSON escapes the quotes of a text.
   const at = text.indexOf(NULL_UPDATED_AT)
   const split = [text.slice(0, at), text.slice(at + NULL_UPDATED_AT.length)] as const
   prerenderedOrders.set(order, split)

@@ -1,9 +1,10 @@
 const ORIGIN = /^https?:\/\/[^/?#]+/i
 
-/** Whether a target is a path, `*`, or an http URL without a fragment (RFC 9112, 3.2). */
+/** Whether a target is a path, `*`, or an http URL, without a fragment (RFC 9112, 3.2). */
 export function isRequestTarget(target: string): boolean {
+  if (target.includes('#')) return false
   if (target.startsWith('/') || target === '*') return true
-  return ORIGIN.test(target) && !target.includes('#') && URL.canParse(target)
+  return ORIGIN.test(target) && URL.canParse(target)
 }
 
 /**

@@ -61,6 +61,7 @@ describe('a request that the HTTP parser rejects', () => {
     ['CONNECT', () => `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`],
     ['a URL without a host', () => get('http:///v1/orders', authorization)],
     ['a URL with a malformed host', () => get('http://a%zz/v1/orders', authorization)],
+    ['a path with a fragment', () => get('/v1/orders#x?limit=0', authorization)],
     ['a URL with a fragment', () => get('http://localhost/v1/orders#x', authorization)],
   ])('gets 400 with our error body and a closed connection: %s', async (_name, bytes) => {
     const [answer, ...others] = await sendRaw(port, bytes())

@@ -12,6 +12,7 @@ describe('isRequestTarget', () => {
   it.each([
     ...['', 'v1/orders', '**', 'http:/v1', 'http:///v1', 'http://?x', 'ftp://host/v1'],
     ...['http://a%zz/v1', 'http://host:99999/', 'http://host/v1#x', 'http://host#/v1', 'host:443'],
+    ...['/v1/orders#x', '/v1/orders#x?limit=0', '/#'],
   ])('rejects %j', (target) => {
     expect(isRequestTarget(target)).toBe(false)
   })

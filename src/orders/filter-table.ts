@@ -143,7 +143,8 @@ export const orderFilters = {
     param: 'customer_document',
     column: 'customer_document',
     canonical: canonicalDocument,
-    pattern: '^[0-9A-Za-z./ -]{11,}$',
+    // The dashes themselves: a regular expression of Go rejects their escapes.
+    pattern: '^[0-9A-Za-z./\\s\u2010-\u2015-]{11,}$',
     description:
       'Pedidos de um comprador com um destes documentos (`customer.document`): CPF ou CNPJ, com ou sem pontuação.',
     help: 'Envie um CPF de 11 dígitos ou um CNPJ de 14 caracteres, com ou sem pontuação. Em um CNPJ com letras os dígitos verificadores devem estar certos.',

@@ -30,9 +30,9 @@ export function canonicalEmail(text: string): string | null {
   return isSearchable(text) && /^\S+@\S+$/.test(text) ? text.toLowerCase() : null
 }
 
-/** A CPF or CNPJ without punctuation; `null` for any other text. */
+/** A CPF or CNPJ without punctuation, line breaks included; `null` for any other text. */
 export function canonicalDocument(text: string): string | null {
-  return isSearchable(text) ? parseCustomerDocument(text).document : null
+  return text.length <= MAX_LOOKUP_LENGTH ? parseCustomerDocument(text).document : null
 }
 
 const PRODUCT_ID = new RegExp(productIdPattern)

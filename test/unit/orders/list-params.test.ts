@@ -88,6 +88,11 @@ describe('a list of texts', () => {
       { customer_document: ['123.456.789-09,12345678909', '12.abc.345/01de-35'] },
       { customerDocuments: ['12345678909', '12ABC34501DE35'] },
     ],
+    [
+      'a CPF and a CNPJ as they are pasted, with a line break and a dash',
+      { customer_document: ['123.456.789–09\r\n', '\u00a012.abc.345/01de‐35'] },
+      { customerDocuments: ['12345678909', '12ABC34501DE35'] },
+    ],
   ])('a list of texts is parsed from %s', (_name, query, filters) => {
     expect(filtersOf(query)).toEqual({ ...defaults.filters, ...filters })
   })

@@ -89,6 +89,9 @@ describe('the document of the customer', () => {
     ['11144477735', '11144477735', 'CPF'],
     ['111.444.777-35', '11144477735', 'CPF'],
     [' 111 444 777 35 ', '11144477735', 'CPF'],
+    ['111.444.777-35\r\n', '11144477735', 'CPF'],
+    ['\ufeff111\u00a0444\u202f777\t35', '11144477735', 'CPF'],
+    ...Array.from('‐‑‒–—―', (hyphen) => [`111.444.777${hyphen}35`, '11144477735', 'CPF']),
     ['11222333000181', '11222333000181', 'CNPJ'],
     ['11.222.333/0001-81', '11222333000181', 'CNPJ'],
     ['00000000000', '00000000000', 'CPF'],
@@ -96,6 +99,7 @@ describe('the document of the customer', () => {
     ['12ABC34501DE35', '12ABC34501DE35', 'CNPJ'],
     [' 12.abc.345/01de-35', '12ABC34501DE35', 'CNPJ'],
     ['11222333000199', '11222333000199', 'CNPJ'],
+    ['12.ABC.345/01DE–35\n', '12ABC34501DE35', 'CNPJ'],
   ])('the customer document %j is %s, a %s', (given, document, document_type) => {
     expect(ownersOrder({ customer: customer(given) }).customer).toMatchObject({
       document,

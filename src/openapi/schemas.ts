@@ -1,4 +1,5 @@
 import { errorCatalogue } from '../http/api-error.ts'
+import { LIMIT_HELP } from '../orders/list-params.ts'
 import { Order } from '../orders/order.ts'
 import { WebhookEvent } from '../webhooks/events/event-schema.ts'
 import { Account } from './account-schema.ts'
@@ -84,7 +85,7 @@ export const errorSchema = (catalogue: Readonly<Record<string, { type: string }>
         message: {
           type: 'string',
           description: 'Texto para uma pessoa, em português; pode mudar.',
-          examples: ['Envie em limit um número inteiro de 1 a 100, só com dígitos.'],
+          examples: [LIMIT_HELP],
         },
         param: {
           type: 'string',

@@ -22,7 +22,7 @@ export const MAX_LIMIT = 100
 export const MAX_CURSOR_LENGTH = 512
 /** The maximum number of texts in one filter. */
 export const MAX_LOOKUPS = 20
-export const LIMIT_HELP = `Envie em limit um número inteiro de 1 a ${MAX_LIMIT}, só com dígitos.`
+export const LIMIT_HELP = `Envie em limit um número inteiro de 1 a ${MAX_LIMIT}, só com dígitos e sem zeros à esquerda.`
 
 export type ListParamName = 'limit' | 'cursor' | 'sort' | FilterParamName
 

@@ -7,6 +7,7 @@ import { MAX_LINES } from '../../management/ingestion/source-lines.ts'
 import { ManagementError, type ManagementErrorCode } from '../../management/management-error.ts'
 import { ImpossibleMoveError } from '../../management/sandbox/impossible-move.ts'
 import { MAX_SANDBOX_ORDERS } from '../../management/sandbox/sandbox-management.ts'
+import { LIMIT_HELP } from '../../orders/list-params.ts'
 import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
 import { ApiError } from '../api-error.ts'
 
@@ -130,7 +131,7 @@ const MESSAGES: Record<ManagementErrorCode | WebhookErrorCode, string> = {
   invalid_events: 'Envie em events tipos de evento que existem, ou ["*"] para todos.',
   invalid_payload: 'Envie em payload "full" ou "thin".',
   invalid_description: 'A descrição é longa demais ou tem caracteres de controle.',
-  invalid_limit: 'Envie em limit um número inteiro de 1 a 100, só com dígitos.',
+  invalid_limit: LIMIT_HELP,
   invalid_since: 'Envie em since um instante com fuso, dentro do prazo de retenção.',
   endpoint_missing: 'Esta conta não tem um endpoint com este id.',
   delivery_missing: 'Esta conta não tem uma entrega com este id.',

@@ -115,6 +115,10 @@ describe.each(['limit', 'cursor', 'sort', 'include_undated', ...dates])('a repea
 })
 
 describe('the message', () => {
+  it.each(['05', '001'])('the message for the limit %s excludes leading zeros', (limit) => {
+    expect(errorOf({ limit }).message).toContain('sem zeros à esquerda')
+  })
+
   it.each([
     ['2026-03-01T00:00:00 03:00', '%2B'],
     ['2026-03-01', 'hora e o fuso'],

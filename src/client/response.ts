@@ -51,7 +51,7 @@ function toForeignError(response: ReceivedResponse): OrdersError {
   if (isEdge && status === 429) {
     const seconds = meta.retryAfterSeconds
     return new EdgeError(
-      `A borda da rede recusou por volume (429): são muitas requisições deste endereço IP. Espere ${seconds === null ? 'alguns minutos' : `${seconds} segundos`}.`,
+      `A borda da rede recusou por volume (429): são muitas requisições deste endereço IP. Espere ${seconds === null ? 'alguns minutos' : `${seconds} s`}.`,
       meta,
     )
   }
@@ -85,7 +85,8 @@ function describe({ url, status, headers, text }: ReceivedResponse): string {
     return `O servidor em ${url} redireciona para outro endereço (${status}, ${target ?? 'sem Location'}), e a chave não é enviada para lá.`
   }
   const type = headers.get('content-type') ?? 'sem tipo'
-  const body = text === '' ? 'sem corpo' : `${type}, ${text.length} caracteres`
+  const length = text.length === 1 ? '1 caractere' : `${text.length} caracteres`
+  const body = text === '' ? 'sem corpo' : `${type}, ${length}`
   return `A resposta de ${url} não é desta API (${status}, ${body}).`
 }
 

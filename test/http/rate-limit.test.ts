@@ -121,6 +121,7 @@ describe('the block of an address', () => {
     expect(error).toMatchObject({ status: 429, type: 'rate_limit_error', code: 'rate_limited' })
     expect(Number(error.headers['retry-after'])).toBeGreaterThanOrEqual(1)
     expect(Number(error.headers['retry-after'])).toBeLessThanOrEqual(60)
+    expect(error.message).toMatch(new RegExp(` em ${error.headers['retry-after']} s\\.$`))
     expect(error.headers).not.toHaveProperty('ratelimit-limit')
   })
 

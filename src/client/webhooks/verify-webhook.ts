@@ -90,7 +90,7 @@ function checkTimestamp(text: string, nowSeconds: number, toleranceSeconds: numb
   }
   const age = nowSeconds - seconds
   if (Math.abs(age) <= toleranceSeconds) return
-  const difference = `${Math.abs(age)} segundos; o limite é ${toleranceSeconds}`
+  const difference = `${Math.abs(age)} s; o limite é ${toleranceSeconds} s`
   const help =
     'Confira o relógio desta máquina (NTP) e se ela não guarda requisições numa fila antes de verificá-las. Responda com um erro: a próxima tentativa tem outro instante.'
   throw age > 0

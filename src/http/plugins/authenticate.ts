@@ -108,6 +108,6 @@ function throwIfBlocked(seconds: number): void {
   if (seconds === 0) return
   throw new ApiError('rate_limited', {
     retryAfterSeconds: seconds,
-    message: `Muitas tentativas sem chave válida a partir deste endereço IP. Confira a chave e tente de novo em ${seconds} segundos.`,
+    message: `Muitas tentativas sem chave válida a partir deste endereço IP. Confira a chave e tente de novo em ${seconds} s.`,
   })
 }

@@ -13,6 +13,7 @@ import { PRIVATE, replaceFile, syncFolder } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
 import type { Waiting } from '../lock/foreign-lock.ts'
 import { acquireLock } from '../lock/lock.ts'
+import { count } from '../terminal/format-text.ts'
 import {
   differences,
   type ExportRequest,
@@ -180,7 +181,7 @@ async function findUnfinished(
   }
   if (found.size < state.bytes) {
     throw new CommandError(
-      `${file}.part foi alterado: tem ${found.size} bytes, e deveria ter ${state.bytes}. ${restartHint}`,
+      `${file}.part foi alterado: tem ${count(found.size, 'byte')}, e deveria ter ${state.bytes}. ${restartHint}`,
     )
   }
   return state

@@ -3,13 +3,14 @@ export function count(number: number, noun: string, plural = `${noun}s`): string
   return `${number.toLocaleString('pt-BR')} ${number === 1 ? noun : plural}`
 }
 
-const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB']
+const UNITS = ['kB', 'MB', 'GB', 'TB']
 
 /** Bytes with a unit: 3,4 MB. */
 export function size(bytes: number): string {
-  const power = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3))
-  const digits = { maximumFractionDigits: power === 0 ? 0 : 1 }
-  return `${(bytes / 1000 ** power).toLocaleString('pt-BR', digits)} ${UNITS[power]}`
+  if (bytes < 1_000) return count(bytes, 'byte')
+  const power = Math.min(UNITS.length, Math.floor(Math.log10(bytes) / 3))
+  const number = (bytes / 1_000 ** power).toLocaleString('pt-BR', { maximumFractionDigits: 1 })
+  return `${number} ${UNITS[power - 1]}`
 }
 
 /** Milliseconds with units: 0,8 s, 14 s, 3 min 20 s, 2 h 5 min. */

@@ -164,10 +164,10 @@ describe('an unfinished export', () => {
   })
 
   it('an unfinished export is not resumed when its part file is shorter than recorded', async () => {
-    writeFileSync(path(`${FILE}.part`), 'id;')
+    writeFileSync(path(`${FILE}.part`), ';')
     const { code, stderr } = await resume()
     expect(code).toBe(1)
-    expect(stderr).toContain('foi alterado')
+    expect(stderr).toContain('foi alterado: tem 1 byte,')
   })
 })
 

@@ -237,6 +237,7 @@ describe('an error of the client', () => {
     ['plain HTTP', text(400, 'Esta API'), EdgeError, /HTTPS/],
     ['a redirect', text(302, '', { location: 'https://x/' }), UnexpectedAnswerError, /https:\/\/x/],
     ['another server', text(404, '<html>'), UnexpectedAnswerError, /não é desta API \(404/],
+    ['a text of one character', text(404, 'x'), UnexpectedAnswerError, /, 1 caractere\)/],
     ['a portal', text(200, '<html>'), UnexpectedAnswerError, /proxy ou um portal/],
     ['other JSON', text(200, '{"ok":true}'), UnexpectedAnswerError, /não é um pedido/],
   ])(
@@ -255,6 +256,14 @@ describe('an error of the client', () => {
     const error = await failure(client.orders.get('ord_00'))
     expect(error).toBeInstanceOf(ConnectionError)
     expect(error.message).toMatch(/127\.0\.0\.1:1 .*Confira a rede e o endereço/)
+  })
+
+  it('the client throws EdgeError with the wait of a rejection by volume', async () => {
+    const orders = await connectKnown({ retryForMs: 0 })
+    faultServer.plan({ status: 429, headers: { 'retry-after': '1' } })
+    const error = await failure(orders.get('ord_00'))
+    expect(error).toBeInstanceOf(EdgeError)
+    expect(error.message).toMatch(/ Espere 1 s\.$/)
   })
 
   it('the client throws the last error once retryForMs is over', async () => {

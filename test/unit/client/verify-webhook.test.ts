@@ -145,13 +145,13 @@ describe('a webhook is rejected', () => {
       'an age of five minutes and a second',
       signedAt(NOW_MS - 301_000),
       'timestamp_too_old',
-      /301 segundos.*NTP/,
+      / 301 s; o limite é 300 s.*NTP/,
     ],
     [
       'a time of five minutes and a second ahead',
       signedAt(NOW_MS + 301_000),
       'timestamp_too_new',
-      /301 segundos.*NTP/,
+      / 301 s; o limite é 300 s.*NTP/,
     ],
     ...['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
       (name): [string, Case, string, RegExp] => [

@@ -57,7 +57,7 @@ Formatos:
            como na API: centavos inteiros, instantes em UTC; items e tracking em JSON
   csv-br   para o Excel em português: abre com dois cliques. Muda, em relação à API:
            - ponto e vírgula entre colunas, e a marca que faz o Excel ler UTF-8
-           - centavos viram valores com vírgula decimal, exatos: 9900 vira 99,00
+           - centavos viram valores com vírgula decimal, exatos, na moeda do pedido: 9900 vira 99,00
            - instantes viram dd/mm/aaaa hh:mm:ss no horário de Brasília, sem os milissegundos; antes de março de 1900,
              que o Excel não mostra, ficam como na API
            - texto que o Excel trocaria por número, data ou fórmula (CPF, CEP, telefone, nomes que começam com
@@ -66,9 +66,9 @@ Formatos:
            - items vira texto: 2 × Curso de violão (198,00)
            - caracteres de controle saem, e uma célula acaba nos 32.767 caracteres que o Excel aceita
 
-  xlsx     uma planilha do Excel: valores em reais como números, datas como datas no horário de Brasília, e o resto como
-           texto, que nunca vira fórmula; é texto também um instante antes de março de 1900. Acima de 300.000 linhas,
-           continua em outra aba do mesmo arquivo
+  xlsx     uma planilha do Excel: valores como números com duas casas, na moeda do pedido; datas como datas no horário
+           de Brasília; e o resto como texto, que nunca vira fórmula; é texto também um instante antes de março de
+           1900. Acima de 300.000 linhas, continua em outra aba do mesmo arquivo
 
 Com --rows items as colunas do pedido se repetem em cada produto: some item.sub_total, e não amount_total.
 
@@ -115,5 +115,7 @@ mais saem da cópia na leitura completa, que é feita uma vez por dia. Se parar 
 Exemplos:
   orders sync pedidos
   orders sync sqlite:pedidos.db --watch --interval 5m
-  sqlite3 pedidos.db "select status, count(*), sum(amount_total) / 100.0 from orders_typed group by status"
+
+O total por status, em reais, sem descontar reembolsos parciais:
+  sqlite3 pedidos.db "select status, sum(coalesce(amount_in_brl, amount_total))/100.0 from orders_typed group by status"
 `

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Order, SyncState } from '../../../../src/client/client.ts'
 import { openSqliteStore } from '../../../../src/orders-cli/destinations/sqlite.ts'
+import { syncHelp } from '../../../../src/orders-cli/help.ts'
 import { orderColumns } from '../../../../src/orders-cli/order-columns.ts'
 import { apiItem, apiOrder } from '../../../support/orders-cli/api-order.ts'
 import { temporaryFolder } from '../../../support/stores/backend.ts'
@@ -116,6 +117,17 @@ describe('the database of a store', () => {
   it.each(guideQueries())('the guide’s query %j runs on the database of a store', async (sql) => {
     await saveOrders([apiOrder({ paid_at: '2026-03-01T02:04:10.123Z' })])
     expect(query(sql)).toHaveLength(1)
+  })
+
+  it('the guide and the help convert a sum of amounts to reais', async () => {
+    const paid = { paid_at: '2026-03-01T12:04:10.123Z' }
+    await saveOrders([
+      apiOrder({ ...paid, amount_total: 9900, amount_in_brl: null }),
+      apiOrder({ id: 'ord_2', ...paid, currency: 'USD', amount_total: 1000, amount_in_brl: 5400 }),
+    ])
+    const [, example = ''] = /"(select [^"]*)"/.exec(syncHelp) ?? []
+    expect(query(guideQueries()[0] ?? '')).toMatchObject([{ total: 153 }])
+    expect(Object.values(query(example)[0] ?? {})).toEqual(['PAID', 153])
   })
 
   it('the database of a store can be read during a write', async () => {

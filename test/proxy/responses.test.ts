@@ -97,17 +97,22 @@ describe('input that is not HTTP', () => {
   it.each([
     ['a line of another protocol', 'EHLO example.com\r\n\r\n'],
     ['a space in the path', `GET /a b HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`],
+    ['a byte that is not ASCII', `GET /v1/orders?x=é HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`],
+    ['a fragment', `GET /v1/orders#x HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`],
+    ['a header without a name', `GET / HTTP/1.1\r\nHost: ${HOST}\r\n: x\r\n\r\n`],
     ['two hosts', `GET / HTTP/1.1\r\nHost: ${HOST}\r\nHost: other.example.com\r\n\r\n`],
+    ['headers over 31 KB', `GET / HTTP/1.1\r\nHost: ${HOST}\r\nX: ${'a'.repeat(32_000)}\r\n\r\n`],
     ['a request line over the buffer size', `GET /${'a'.repeat(40_000)} HTTP/1.1\r\n\r\n`],
   ])(
-    'HAProxy rejects input that is not HTTP, with neither JSON nor a Request-Id: %s',
+    'HAProxy rejects input that is not HTTP with HTML, without a Request-Id: %s',
     async (_, bytes) => {
       const socket = await edge.open()
       socket.write(bytes)
       const [answer] = await readAnswers(socket)
       expect(answer?.status).toBeOneOf([400, 414, 431]) // The last two where HAProxy is new.
       expect(answer?.headers).not.toHaveProperty('request-id')
-      expect(answer?.body).not.toContain('{')
+      expect(answer?.headers['content-type']).toBe('text/html')
+      expect(answer?.body).toContain('<html>')
     },
   )
 

@@ -29,7 +29,7 @@ export async function runLoad(
   return { ...figures, ...summary }
 }
 
-export async function writeLines(file: string, lines: Iterator<string> & Iterable<string>) {
+export async function writeLines(file: string, lines: Iterable<string>) {
   const terminated = Iterator.from(lines).map((line) => `${line}\n`)
   await pipeline(Readable.from(terminated), createWriteStream(file))
 }

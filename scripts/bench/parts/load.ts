@@ -2,7 +2,10 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { demoOrders } from '../../../src/demo/demo-orders.ts'
 import { LOAD_BATCH } from '../../../src/indexing/sources/load.ts'
-import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
+import {
+  ordersDefinition,
+  versionRecordsDefinition,
+} from '../../../src/stores/opensearch/index-definition.ts'
 import { openScratch, type Scratch } from '../../../test/harness/processes/scratch.ts'
 import { sum } from '../../../test/harness/statistics.ts'
 import type { BenchContext, Part } from '../context.ts'
@@ -10,23 +13,25 @@ import type { CommandFigures } from '../measuring/command.ts'
 import { CPU_RENEWAL_MS } from '../measuring/cpu.ts'
 import { type LoadCommand, runLoad, writeLines } from '../measuring/load-command.ts'
 import { race, type Scenario } from '../measuring/race.ts'
+import { type LoadBulks, loadBulks } from '../orders/load-bulks.ts'
 import { insertOrderRows, readOrderRows } from '../orders/sqlite-rows.ts'
-import { inChunks, sendBulk } from '../orders/stores.ts'
+import { sendBulk } from '../orders/stores.ts'
 import { type Figure, formatRatio, type Result, ratioOf, type Sample } from '../report.ts'
 
 const SEED = 1
 const MEGABYTE = 1_000_000
 /** The JVM compiles on first use, so without a warm-up the first contender would pay for both. */
 const WARM_UP_ORDERS = 20_000
-const LEGEND = `raw: documents of orders in bulk requests, one at a time; load: index load, in a separate process
+const LEGEND = `raw: the same documents and version records in bulk requests, rendered before, one at a time
+load: index load, in a separate process
 live: index load --live, instead of --history; other: the same in the checkout of --against
 /s: documents; OpenSearch µs: CPU time of a document; process µs: of an order, in the load; MB: its greatest memory`
 const EMBEDDED_LEGEND = `sqlite: the rows of such a load, inserted into the same schema in a transaction for each batch
 embedded: index load into an empty embedded database; /s: documents`
 
 /**
- * `index load` of source orders against sequential bulk requests with documents of the same kind, and
- * into an embedded database against SQLite alone with the same rows.
+ * `index load` of source orders against sequential bulk requests with the same documents, and into an
+ * embedded database against SQLite alone with the same rows.
  */
 export const loadPart: Part = {
   name: 'load',
@@ -38,12 +43,13 @@ export const loadPart: Part = {
     const scenariosOf = async (count: number): Promise<Scenario[]> => {
       const file = join(scratch.path, `${count}.ndjson`)
       const sources = demoOrders({ count, seed: SEED, until: Date.now() })
-      const lines = sources.map((order) => JSON.stringify(order))
+      const lines = sources.map((order) => JSON.stringify(order)).toArray()
       await writeLines(file, lines)
+      const bulks = [...loadBulks(lines)]
       const load = (command?: LoadCommand) => () => loadFile(context, scratch, file, command)
       const embedded = (command?: LoadCommand) => () => loadEmbedded(context, file, command)
       const rows = await withEmbeddedLoad(context, file, {}, ({ path }) => readOrderRows(path))
-      const services = { raw: () => sendRaw(context, count), load: load() }
+      const services = { raw: () => sendRaw(context, bulks), load: load() }
       const onSqlite = { sqlite: () => insertRaw(rows), embedded: embedded() }
       const { against } = options
       if (against === undefined)
@@ -108,16 +114,18 @@ function compareCheckouts(results: readonly Result[]): string[] {
   )
 }
 
-async function sendRaw(context: BenchContext, count: number): Promise<Sample> {
-  const { cluster, orders, prefix, signal } = context
-  const index = `${prefix}raw-bulks`
-  const lines = [...orders.bulkLines().take(count)]
+async function sendRaw(context: BenchContext, bulks: readonly LoadBulks[]): Promise<Sample> {
+  const { cluster, prefix, signal } = context
+  const index = `${prefix}raw-bulks-orders`
+  const versionRecords = `${prefix}raw-bulks-records`
   await cluster.create(index, ordersDefinition)
+  await cluster.create(versionRecords, versionRecordsDefinition(1))
   return await measureFilling(context, index, async () => {
     const startedAt = performance.now()
-    for (const chunk of inChunks(lines, LOAD_BATCH.entries)) {
+    for (const bulk of bulks) {
       signal.throwIfAborted()
-      await sendBulk(cluster.client, index, Buffer.from(chunk.join('')))
+      await sendBulk(cluster.client, index, bulk.documents)
+      await sendBulk(cluster.client, versionRecords, bulk.versionRecords)
     }
     return { seconds: (performance.now() - startedAt) / 1000 }
   })

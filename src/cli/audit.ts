@@ -11,10 +11,10 @@ interface ListOptions {
   json?: boolean
 }
 
-const DEFAULT_LIMIT = 50
+const DEFAULT_ENTRIES = 50
 /** The largest result of one search in OpenSearch; the API has pages. */
-const MAX_LIMIT = 10_000
-const EXPECTED_LIMIT = `Expected an integer from 1 to ${MAX_LIMIT}.`
+const MAX_ENTRIES = 10_000
+const LIMIT_HELP = `Expected an integer from 1 to ${MAX_ENTRIES}.`
 
 /** `audit list`: the newest changes first. */
 export function addAudit(audit: Command, withKeys: WithKeyManagement, context: CommandContext) {
@@ -25,7 +25,7 @@ export function addAudit(audit: Command, withKeys: WithKeyManagement, context: C
     .addOption(
       new Option('--limit <count>', 'how many of them')
         .argParser(parseLimit)
-        .default(DEFAULT_LIMIT),
+        .default(DEFAULT_ENTRIES),
     )
     .option('--json', 'print them as JSON')
     .action(async ({ account: accountId, limit, json }: ListOptions) =>
@@ -44,7 +44,7 @@ export function addAudit(audit: Command, withKeys: WithKeyManagement, context: C
 }
 
 function parseLimit(text: string): number {
-  const limit = positiveInteger(EXPECTED_LIMIT)(text)
-  if (limit <= MAX_LIMIT) return limit
-  throw new InvalidArgumentError(EXPECTED_LIMIT)
+  const limit = positiveInteger(LIMIT_HELP)(text)
+  if (limit <= MAX_ENTRIES) return limit
+  throw new InvalidArgumentError(LIMIT_HELP)
 }

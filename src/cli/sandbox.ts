@@ -24,7 +24,7 @@ interface AccountFlags {
   json?: true
 }
 
-const DEFAULT_LIMIT = 20
+const DEFAULT_LISTED_ORDERS = 20
 
 /** `sandbox scenarios | create | move | list`. */
 export function addSandbox(
@@ -89,7 +89,7 @@ export function addSandbox(
       '--limit <count>',
       'how many',
       positiveInteger('Expected a positive integer.'),
-      DEFAULT_LIMIT,
+      DEFAULT_LISTED_ORDERS,
     )
     .option('--json', 'print them as JSON')
     .action(({ account: accountId, limit, json }: AccountFlags & { limit: number }) =>

@@ -17,7 +17,7 @@ export interface OrderListing extends AsyncIterable<Order> {
 }
 
 /** The maximum of the API, since each page costs one request of the account's bucket. */
-const LIMIT = 100
+export const ORDERS_PER_PAGE = 100
 
 /** All orders that match, requested page by page as the loop advances (guide, "Paginação"). */
 export function createListing(
@@ -28,7 +28,11 @@ export function createListing(
   async function* pages(): AsyncGenerator<OrderPage> {
     let cursor = params.cursor ?? null
     do {
-      const query = toQuery({ limit: LIMIT, ...params, ...(cursor !== null && { cursor }) })
+      const query = toQuery({
+        limit: ORDERS_PER_PAGE,
+        ...params,
+        ...(cursor !== null && { cursor }),
+      })
       const page = parsePage(await transport.get('/v1/orders', query, signal), cursor)
       yield page
       cursor = page.nextCursor

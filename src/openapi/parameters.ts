@@ -1,6 +1,11 @@
 import { orderFilters } from '../orders/filter-table.ts'
 import type { Filter } from '../orders/filter-types.ts'
-import { DEFAULT_LIMIT, MAX_CURSOR_LENGTH, MAX_LIMIT, MAX_LOOKUPS } from '../orders/list-params.ts'
+import {
+  DEFAULT_ORDERS_PER_PAGE,
+  MAX_CURSOR_LENGTH,
+  MAX_LOOKUPS,
+  MAX_ORDERS_PER_PAGE,
+} from '../orders/list-params.ts'
 import { MAX_LOOKUP_LENGTH } from '../orders/lookups.ts'
 import { sorts } from '../orders/order-store.ts'
 import { EXAMPLE_ETAG, STRICT_PREFERENCE } from './headers.ts'
@@ -49,8 +54,13 @@ const flag = ({
 const pageParameters = {
   limit: {
     description: 'Pedidos por página.',
-    schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
-    example: DEFAULT_LIMIT,
+    schema: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_ORDERS_PER_PAGE,
+      default: DEFAULT_ORDERS_PER_PAGE,
+    },
+    example: DEFAULT_ORDERS_PER_PAGE,
   },
   cursor: {
     description:

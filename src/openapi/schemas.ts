@@ -17,7 +17,7 @@ export function hoistSchemas(): Record<string, Json> {
     ...schemasIn(Order),
     ...schemasIn(Account),
     ...schemasIn(WebhookEvent), // The order in it keeps its place.
-    Error: errorSchema(errorCatalogue),
+    Error: errorSchema(errorCatalogue, LIMIT_HELP),
   }
 }
 
@@ -60,8 +60,11 @@ export const listSchema = (item: string, description: string, order: string): Js
   },
 })
 
-/** The body of an error with one of these codes. */
-export const errorSchema = (catalogue: Readonly<Record<string, { type: string }>>): Json => ({
+/** The body of an error with one of these codes. `limitMessage`: that of an invalid `limit`. */
+export const errorSchema = (
+  catalogue: Readonly<Record<string, { type: string }>>,
+  limitMessage: string,
+): Json => ({
   type: 'object',
   description: 'Corpo de todo erro do serviço.',
   required: ['error'],
@@ -85,7 +88,7 @@ export const errorSchema = (catalogue: Readonly<Record<string, { type: string }>
         message: {
           type: 'string',
           description: 'Texto para uma pessoa, em português; pode mudar.',
-          examples: [LIMIT_HELP],
+          examples: [limitMessage],
         },
         param: {
           type: 'string',

@@ -1,4 +1,5 @@
 import { InvalidParamError } from '../lib/invalid-param-error.ts'
+import { limitHelp, parseLimitText } from '../lib/page-limit.ts'
 import { orderFilters } from './filter-table.ts'
 import { type LookupFilter, paramsOf } from './filter-types.ts'
 import { type FilterParamName, type InstantRange, noFilters, type OrderFilters } from './filters.ts'
@@ -10,19 +11,19 @@ import { parseQueryInstant } from './query-instant.ts'
 export type RawQuery = Readonly<Record<string, string | string[]>>
 
 export interface ListParams {
-  /** 1 to 100. */
+  /** 1 to {@link MAX_ORDERS_PER_PAGE}. */
   limit: number
   cursor: string | undefined
   sort: Sort
   filters: OrderFilters
 }
 
-export const DEFAULT_LIMIT = 20
-export const MAX_LIMIT = 100
+export const DEFAULT_ORDERS_PER_PAGE = 20
+export const MAX_ORDERS_PER_PAGE = 100
 export const MAX_CURSOR_LENGTH = 512
 /** The maximum number of texts in one filter. */
 export const MAX_LOOKUPS = 20
-export const LIMIT_HELP = `Envie em limit um número inteiro de 1 a ${MAX_LIMIT}, só com dígitos e sem zeros à esquerda.`
+export const LIMIT_HELP = limitHelp(MAX_ORDERS_PER_PAGE)
 
 export type ListParamName = 'limit' | 'cursor' | 'sort' | FilterParamName
 
@@ -56,14 +57,7 @@ export function parseListParams(query: RawQuery): ListParams {
 
 function parseLimit(query: RawQuery): number {
   const text = single(query, 'limit')
-  return text === undefined ? DEFAULT_LIMIT : parseLimitText(text)
-}
-
-/** Parses a `limit`: 1 to 100, without leading zeros. @throws InvalidParamError */
-export function parseLimitText(text: string): number {
-  const value = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0
-  if (value < 1 || value > MAX_LIMIT) throw new InvalidParamError('limit', LIMIT_HELP)
-  return value
+  return text === undefined ? DEFAULT_ORDERS_PER_PAGE : parseLimitText(text, MAX_ORDERS_PER_PAGE)
 }
 
 function parseCursor(query: RawQuery): string | undefined {

@@ -5,8 +5,8 @@ import { CLI_ACTOR } from '../../management/audit/audit-entry.ts'
 import type { AuditedWebhooks } from '../../management/audited-webhooks.ts'
 import { type Delivery, FAILED_STATES } from '../../webhooks/deliveries/delivery.ts'
 import {
-  DEFAULT_LIST_LIMIT,
-  MAX_LIST_LIMIT,
+  DEFAULT_LISTED_DELIVERIES,
+  MAX_LISTED_DELIVERIES,
 } from '../../webhooks/management/delivery-operations.ts'
 import { deliveryJson } from '../../webhooks/management/webhook-json.ts'
 import { instant, positiveInteger } from '../arguments.ts'
@@ -22,7 +22,7 @@ interface FailedFlag {
   failed?: true
 }
 
-const LIMIT_HELP = `Expected an integer from 1 to ${MAX_LIST_LIMIT}.`
+const LIMIT_HELP = `Expected an integer from 1 to ${MAX_LISTED_DELIVERIES}.`
 const TEST_WAIT_MS = 30_000
 
 /** `webhooks test | deliveries | resend | replay`. */
@@ -52,9 +52,9 @@ export function addDeliveryCommands(
     .option('--failed', 'only those that failed or expired')
     .option(
       '--limit <n>',
-      `at most this many, 1 to ${MAX_LIST_LIMIT}`,
+      `at most this many, 1 to ${MAX_LISTED_DELIVERIES}`,
       positiveInteger(LIMIT_HELP),
-      DEFAULT_LIST_LIMIT,
+      DEFAULT_LISTED_DELIVERIES,
     )
     .option('--json', 'print them as JSON')
     .action(

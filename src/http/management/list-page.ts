@@ -1,7 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { InvalidParamError } from '../../lib/invalid-param-error.ts'
+import { parseLimitText } from '../../lib/page-limit.ts'
 import type { ListCursorCodec, ListPosition } from '../../management/list-cursor.ts'
-import { DEFAULT_LIMIT, parseLimitText } from '../../orders/list-params.ts'
+
+/** Of every list of the management API, whatever it lists. */
+export const DEFAULT_LIST_ITEMS = 20
+export const MAX_LIST_ITEMS = 100
 
 /** The query parameters of every list. */
 export const PageParams = Type.Object({
@@ -22,7 +26,7 @@ export function parsePage(
   list: string,
   cursors: ListCursorCodec,
 ): PageRequest {
-  const count = limit === undefined ? DEFAULT_LIMIT : parseLimitText(limit)
+  const count = limit === undefined ? DEFAULT_LIST_ITEMS : parseLimitText(limit, MAX_LIST_ITEMS)
   if (cursor === undefined) return { limit: count, after: null }
   const after = cursors.open(list, cursor)
   if (after !== null) return { limit: count, after }

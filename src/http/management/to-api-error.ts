@@ -1,4 +1,5 @@
 import type { FastifyError } from 'fastify'
+import { limitHelp } from '../../lib/page-limit.ts'
 import {
   IngestionUnavailable,
   type IngestionUnavailableCode,
@@ -7,9 +8,9 @@ import { MAX_LINES } from '../../management/ingestion/source-lines.ts'
 import { ManagementError, type ManagementErrorCode } from '../../management/management-error.ts'
 import { ImpossibleMoveError } from '../../management/sandbox/impossible-move.ts'
 import { MAX_SANDBOX_ORDERS } from '../../management/sandbox/sandbox-management.ts'
-import { LIMIT_HELP } from '../../orders/list-params.ts'
 import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
 import { ApiError } from '../api-error.ts'
+import { MAX_LIST_ITEMS } from './list-page.ts'
 
 const KIB = 1_024
 const MIB = 1_024 * KIB
@@ -131,7 +132,7 @@ const MESSAGES: Record<ManagementErrorCode | WebhookErrorCode, string> = {
   invalid_events: 'Envie em events tipos de evento que existem, ou ["*"] para todos.',
   invalid_payload: 'Envie em payload "full" ou "thin".',
   invalid_description: 'A descrição é longa demais ou tem caracteres de controle.',
-  invalid_limit: LIMIT_HELP,
+  invalid_limit: limitHelp(MAX_LIST_ITEMS),
   invalid_since: 'Envie em since um instante com fuso, dentro do prazo de retenção.',
   endpoint_missing: 'Esta conta não tem um endpoint com este id.',
   delivery_missing: 'Esta conta não tem uma entrega com este id.',

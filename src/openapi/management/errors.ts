@@ -1,15 +1,16 @@
 import type { TObject } from '@sinclair/typebox'
 import { ApiError, RESOURCE_NOT_FOUND_MESSAGE, renderError } from '../../http/api-error.ts'
 import { type Body, MAX_BODY_BYTES } from '../../http/management/body.ts'
+import { MAX_LIST_ITEMS } from '../../http/management/list-page.ts'
 import { INVALID_TOKEN } from '../../http/management/plugins/token-authentication.ts'
 import { toManagementApiError } from '../../http/management/to-api-error.ts'
 import { InvalidParamError } from '../../lib/invalid-param-error.ts'
+import { limitHelp } from '../../lib/page-limit.ts'
 import {
   isManagementErrorCode,
   ManagementError,
   type ManagementErrorCode,
 } from '../../management/management-error.ts'
-import { LIMIT_HELP } from '../../orders/list-params.ts'
 import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
 import { headers } from './headers.ts'
 
@@ -104,7 +105,7 @@ function badRequest(body: Body<TObject> | null): ApiError {
     if (!(error instanceof InvalidParamError)) throw error
     return new ApiError('invalid_request', { param: error.param, message: error.message })
   }
-  return new ApiError('invalid_request', { param: 'limit', message: LIMIT_HELP })
+  return new ApiError('invalid_request', { param: 'limit', message: limitHelp(MAX_LIST_ITEMS) })
 }
 
 function domainErrorOf(code: DomainErrorCode): Error {

@@ -1,7 +1,7 @@
 import type { TObject } from '@sinclair/typebox'
 import type { Body } from '../../http/management/body.ts'
+import { DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS } from '../../http/management/list-page.ts'
 import { accountIdPattern } from '../../lib/account-ids.ts'
-import { DEFAULT_LIMIT, MAX_LIMIT } from '../../orders/list-params.ts'
 import { STRICT_PREFERENCE } from '../headers.ts'
 import type { Json } from '../schemas.ts'
 import { type DomainErrorCode, failureResponses } from './errors.ts'
@@ -102,8 +102,8 @@ export const page: readonly Parameter[] = [
   query(
     'limit',
     'Quantos itens a página tem, no máximo.',
-    { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
-    DEFAULT_LIMIT,
+    { type: 'integer', minimum: 1, maximum: MAX_LIST_ITEMS, default: DEFAULT_LIST_ITEMS },
+    DEFAULT_LIST_ITEMS,
   ),
   {
     name: 'cursor',

@@ -1,7 +1,9 @@
 import { type TProperties, Type } from '@sinclair/typebox'
 import { scopes } from '../../auth/key-store.ts'
 import { errorCatalogue, managementErrors } from '../../http/api-error.ts'
+import { MAX_LIST_ITEMS } from '../../http/management/list-page.ts'
 import { SourceDeletion, SourceOrder } from '../../indexing/projection/source-order.ts'
+import { limitHelp } from '../../lib/page-limit.ts'
 import { auditActions, auditOutcomes } from '../../management/audit/audit-entry.ts'
 import {
   instant,
@@ -202,7 +204,7 @@ export function managementSchemas(): Record<string, Json> {
     ...lists,
     SourceOrder: { description: SOURCE_ORDER, ...sourceSchema(SourceOrder) },
     SourceDeletion: { description: SOURCE_DELETION, ...sourceSchema(SourceDeletion) },
-    Error: errorSchema(managementErrorCatalogue),
+    Error: errorSchema(managementErrorCatalogue, limitHelp(MAX_LIST_ITEMS)),
   }
 }
 

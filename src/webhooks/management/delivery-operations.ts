@@ -47,8 +47,9 @@ export interface AttemptWait {
   signal?: AbortSignal
 }
 
-export const DEFAULT_LIST_LIMIT = 100
-export const MAX_LIST_LIMIT = 1_000
+export const DEFAULT_LISTED_DELIVERIES = 100
+/** Above a page of the management API, which lists one more to see whether another follows. */
+export const MAX_LISTED_DELIVERIES = 1_000
 const DAY_MS = 86_400_000
 const POLL_MS = 100
 /** A dispatcher changes a delivery at most once while an attempt is in flight. */
@@ -120,10 +121,10 @@ export function createDeliveryOperations({
      */
     async listDeliveries(
       target: Target,
-      { limit = DEFAULT_LIST_LIMIT, ...options }: DeliveryListOptions = {},
+      { limit = DEFAULT_LISTED_DELIVERIES, ...options }: DeliveryListOptions = {},
     ): Promise<Delivery[]> {
-      if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIST_LIMIT) {
-        const message = `the limit is not valid: expected an integer from 1 to ${MAX_LIST_LIMIT}`
+      if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED_DELIVERIES) {
+        const message = `the limit is not valid: expected an integer from 1 to ${MAX_LISTED_DELIVERIES}`
         throw new WebhookError('invalid_limit', message)
       }
       const { id } = await findEndpoint(endpoints, target)

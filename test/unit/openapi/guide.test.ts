@@ -7,7 +7,12 @@ import { verifyWebhook } from '../../../src/client/client.ts'
 import { errorCatalogue } from '../../../src/http/api-error.ts'
 import { readChangelog } from '../../../src/openapi/openapi-files.ts'
 import { eventDescriptions } from '../../../src/openapi/webhooks/event-descriptions.ts'
-import { DEFAULT_LIMIT, MAX_CURSOR_LENGTH, MAX_LIMIT } from '../../../src/orders/list-params.ts'
+import {
+  DEFAULT_ORDERS_PER_PAGE,
+  LIMIT_HELP,
+  MAX_CURSOR_LENGTH,
+  MAX_ORDERS_PER_PAGE,
+} from '../../../src/orders/list-params.ts'
 
 const guide = readGuide(readChangelog())
 const chapters = guide.split(/^# /m).slice(1)
@@ -35,15 +40,34 @@ describe('the chapter on errors', () => {
 
 describe('the chapter on limits', () => {
   it.each([
-    ['the page', `1 a ${MAX_LIMIT}`],
+    ['the page', `1 a ${MAX_ORDERS_PER_PAGE}`],
     ['the cursor', `${MAX_CURSOR_LENGTH} caracteres`],
   ])('states the limit of %s as the code defines it', (_what, text) => {
     expect(chapter('Limites')).toContain(text)
   })
 
   it('leaves the default page size to the chapter on paging', () => {
-    expect(chapter('Paginação')).toContain(`o padrão é ${DEFAULT_LIMIT}`)
+    expect(chapter('Paginação')).toContain(`o padrão é ${DEFAULT_ORDERS_PER_PAGE}`)
   })
+})
+
+describe('the largest page', () => {
+  it('is the one of the code in the chapter on paging', () => {
+    const limits = chapter('Paginação').matchAll(/`limit` vai de (1 a \d+)/g)
+    expect([...limits].map(([, limit]) => limit)).toEqual([`1 a ${MAX_ORDERS_PER_PAGE}`])
+  })
+
+  it('is the one of the code in the error of the chapter on errors', () => {
+    expect(chapter('Erros')).toContain(`"message": "${LIMIT_HELP}"`)
+  })
+
+  it.each(['Paginação', 'Cópia em dia', 'Limites'])(
+    'is the one of the code in the requests of the chapter %s',
+    (title) => {
+      const limits = [...chapter(title).matchAll(/\blimit=(\d+)/g)].map(([, limit]) => limit)
+      expect(new Set(limits)).toEqual(new Set([`${MAX_ORDERS_PER_PAGE}`]))
+    },
+  )
 })
 
 it.each(['Autenticação', 'Receber webhooks'])(

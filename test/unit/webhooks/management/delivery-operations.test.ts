@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { MAX_LIST_ITEMS } from '../../../../src/http/management/list-page.ts'
 import { type DeliveryState, FAILED_STATES } from '../../../../src/webhooks/deliveries/delivery.ts'
 import { deliveryId } from '../../../../src/webhooks/deliveries/delivery-id.ts'
-import { createDeliveryOperations } from '../../../../src/webhooks/management/delivery-operations.ts'
+import {
+  createDeliveryOperations,
+  MAX_LISTED_DELIVERIES,
+} from '../../../../src/webhooks/management/delivery-operations.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { attempt } from '../../../support/webhooks/delivery.ts'
 import { DAY_MS, HOUR_MS, NOW, useManagement } from './management.ts'
@@ -115,10 +119,20 @@ describe('listDeliveries', () => {
     expect(sequences(deliveries)).toEqual([3, 1])
   })
 
-  it.each([0, -1, 1.5, 1_001, Number.NaN])('rejects the limit %d', async (limit) => {
-    const listed = test.management.listDeliveries(await test.endpoint(), { limit })
-    await expect(listed).rejects.toThrow(withCode('invalid_limit'))
+  it('accepts a page of the management API and one more', async () => {
+    const listed = test.management.listDeliveries(await test.endpoint(), {
+      limit: MAX_LIST_ITEMS + 1,
+    })
+    expect(await listed).toEqual([])
   })
+
+  it.each([0, -1, 1.5, MAX_LISTED_DELIVERIES + 1, Number.NaN])(
+    'rejects the limit %d',
+    async (limit) => {
+      const listed = test.management.listDeliveries(await test.endpoint(), { limit })
+      await expect(listed).rejects.toThrow(withCode('invalid_limit'))
+    },
+  )
 })
 
 describe('resend', () => {

@@ -3,7 +3,7 @@ import type { Filter } from '../orders/filter-types.ts'
 import {
   DEFAULT_ORDERS_PER_PAGE,
   MAX_CURSOR_LENGTH,
-  MAX_LOOKUPS,
+  MAX_FILTER_TEXTS,
   MAX_ORDERS_PER_PAGE,
 } from '../orders/list-params.ts'
 import { MAX_LOOKUP_LENGTH } from '../orders/lookups.ts'
@@ -83,15 +83,17 @@ const listingParameters: Record<string, Parameter> = {
 }
 
 function filterParameters(filter: Filter): [string, Parameter][] {
-  if (filter.kind === 'values') {
+  if (filter.kind === 'enum') {
     const items = { type: 'string', enum: [...filter.values] }
     return [[filter.param, listOf(filter.description, items, filter.example)]]
   }
-  if (filter.kind === 'lookup') {
+  if (filter.kind === 'text') {
     const { pattern } = filter
     const items = { type: 'string', pattern, maxLength: MAX_LOOKUP_LENGTH }
-    const description = `${filter.description} No máximo ${MAX_LOOKUPS} valores.`
-    return [[filter.param, listOf(description, items, filter.example, { maxItems: MAX_LOOKUPS })]]
+    const description = `${filter.description} No máximo ${MAX_FILTER_TEXTS} valores.`
+    return [
+      [filter.param, listOf(description, items, filter.example, { maxItems: MAX_FILTER_TEXTS })],
+    ]
   }
   const { gte, lt, orNull } = filter
   return [

@@ -33,7 +33,7 @@ function conditionsOf(filters: OrderFilters): readonly FilterCondition[] {
     if (filter.kind !== 'range') {
       const values = given as readonly string[]
       if (values.length === 0) return []
-      return [filter.kind === 'lookup' ? { lookup: filter.column, values } : { column, values }]
+      return [filter.kind === 'text' ? { lookup: filter.column, values } : { column, values }]
     }
     const range = given as InstantRange
     if (Object.keys(range).length === 0) return []

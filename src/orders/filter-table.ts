@@ -8,7 +8,7 @@ import { orderStatuses, paymentMethods } from './order-values.ts'
  */
 export const orderFilters = {
   statuses: {
-    kind: 'values',
+    kind: 'enum',
     param: 'status',
     column: 'status',
     values: orderStatuses,
@@ -20,7 +20,7 @@ export const orderFilters = {
     isInEveryIndex: true,
   },
   paymentMethods: {
-    kind: 'values',
+    kind: 'enum',
     param: 'payment_method',
     column: 'payment_method',
     values: paymentMethods,
@@ -110,7 +110,7 @@ export const orderFilters = {
     isInEveryIndex: false,
   },
   productIds: {
-    kind: 'lookup',
+    kind: 'text',
     param: 'product_id',
     column: 'product_ids',
     canonical: canonicalProductId,
@@ -124,7 +124,7 @@ export const orderFilters = {
     isInEveryIndex: false,
   },
   customerEmails: {
-    kind: 'lookup',
+    kind: 'text',
     param: 'customer_email',
     column: 'customer_email',
     canonical: canonicalEmail,
@@ -139,7 +139,7 @@ export const orderFilters = {
     isInEveryIndex: false,
   },
   customerDocuments: {
-    kind: 'lookup',
+    kind: 'text',
     param: 'customer_document',
     column: 'customer_document',
     canonical: canonicalDocument,

@@ -28,9 +28,9 @@ interface FilterField {
   isInEveryIndex: boolean
 }
 
-/** Matches orders whose field is one of the given values. */
-export interface ValuesFilter extends FilterParam, FilterField {
-  kind: 'values'
+/** Matches orders whose field is one of the given members of a closed set. */
+export interface EnumFilter extends FilterParam, FilterField {
+  kind: 'enum'
   values: readonly string[]
   example: string
 }
@@ -46,9 +46,12 @@ export interface RangeFilter extends FilterField {
   orNull?: FilterParam
 }
 
-/** Matches orders that have one of the given texts in a field. */
-export interface LookupFilter extends FilterParam, FilterField {
-  kind: 'lookup'
+/**
+ * Matches orders that have one of the given texts in a field. A value has no comma, because the
+ * parser splits the list there: no filter finds a text with one.
+ */
+export interface TextFilter extends FilterParam, FilterField {
+  kind: 'text'
   column: LookupColumn
   /** The form that is compared; `null` for a text that no order can have. */
   canonical(text: string): string | null
@@ -59,7 +62,7 @@ export interface LookupFilter extends FilterParam, FilterField {
   example: string
 }
 
-export type Filter = ValuesFilter | RangeFilter | LookupFilter
+export type Filter = EnumFilter | RangeFilter | TextFilter
 
 /** The query parameters of one filter. */
 export function paramsOf(filter: Filter): FilterParam[] {

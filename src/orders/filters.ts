@@ -4,13 +4,13 @@ import { type Filter, paramsOf } from './filter-types.ts'
 
 type FilterTable = typeof orderFilters
 type FilterOfTable = FilterTable[keyof FilterTable]
-type ValuesOfTable = Extract<FilterOfTable, { kind: 'values' }>
+type EnumOfTable = Extract<FilterOfTable, { kind: 'enum' }>
 type RangeOfTable = Extract<FilterOfTable, { kind: 'range' }>
-type LookupOfTable = Extract<FilterOfTable, { kind: 'lookup' }>
+type TextOfTable = Extract<FilterOfTable, { kind: 'text' }>
 
 export type FilterParamName =
-  | ValuesOfTable['param']
-  | LookupOfTable['param']
+  | EnumOfTable['param']
+  | TextOfTable['param']
   | RangeOfTable['gte']['param']
   | RangeOfTable['lt']['param']
   | Extract<RangeOfTable, { orNull: object }>['orNull']['param']
@@ -26,11 +26,11 @@ export interface InstantRange {
 /** The filters of one listing; an empty list or range filters nothing. */
 export type OrderFilters = {
   readonly [Name in keyof FilterTable]: FilterTable[Name] extends {
-    kind: 'values'
+    kind: 'enum'
     values: readonly (infer Value)[]
   }
     ? readonly Value[]
-    : FilterTable[Name] extends { kind: 'lookup' }
+    : FilterTable[Name] extends { kind: 'text' }
       ? readonly string[]
       : InstantRange
 }
@@ -85,11 +85,11 @@ function canonicalFilter(
   filter: Filter,
   value: readonly string[] | InstantRange = [],
 ): (string | number | boolean | null)[] {
-  if (filter.kind === 'values') {
+  if (filter.kind === 'enum') {
     const given = value as readonly string[]
     return filter.values.filter((known) => given.includes(known))
   }
-  if (filter.kind === 'lookup') return [...new Set(value as readonly string[])].toSorted()
+  if (filter.kind === 'text') return [...new Set(value as readonly string[])].toSorted()
   const { gte, lt, orNull } = value as InstantRange
   const bounds = [gte ?? null, lt ?? null]
   return orNull === undefined ? bounds : [...bounds, orNull]

@@ -1,7 +1,7 @@
 import { InvalidParamError } from '../lib/invalid-param-error.ts'
 import { limitHelp, parseLimitText } from '../lib/page-limit.ts'
 import { orderFilters } from './filter-table.ts'
-import { type LookupFilter, paramsOf } from './filter-types.ts'
+import { paramsOf, type TextFilter } from './filter-types.ts'
 import { type FilterParamName, type InstantRange, noFilters, type OrderFilters } from './filters.ts'
 import { MAX_LOOKUP_LENGTH } from './lookups.ts'
 import { type Sort, sorts } from './order-store.ts'
@@ -22,7 +22,7 @@ export const DEFAULT_ORDERS_PER_PAGE = 20
 export const MAX_ORDERS_PER_PAGE = 100
 export const MAX_CURSOR_LENGTH = 512
 /** The maximum number of texts in one filter. */
-export const MAX_LOOKUPS = 20
+export const MAX_FILTER_TEXTS = 20
 export const LIMIT_HELP = limitHelp(MAX_ORDERS_PER_PAGE)
 
 export type ListParamName = 'limit' | 'cursor' | 'sort' | FilterParamName
@@ -89,8 +89,8 @@ function parseFilters(query: RawQuery): OrderFilters {
 type FilterOfQuery = (typeof orderFilters)[keyof typeof orderFilters]
 
 function parseFilter(query: RawQuery, filter: FilterOfQuery) {
-  if (filter.kind === 'values') return parseListOf<string>(query, filter.param, filter.values)
-  return filter.kind === 'lookup' ? parseLookups(query, filter) : parseRange(query, filter)
+  if (filter.kind === 'enum') return parseEnumList<string>(query, filter.param, filter.values)
+  return filter.kind === 'text' ? parseTextList(query, filter) : parseRange(query, filter)
 }
 
 function parseRange(query: RawQuery, { gte, lt, orNull }: RangeParams): InstantRange {
@@ -118,7 +118,7 @@ function parseBound(query: RawQuery, name: ListParamName): number | undefined {
 }
 
 /** Parses a comma-separated list, a repeated parameter, or both. */
-function parseListOf<T extends string>(
+function parseEnumList<T extends string>(
   query: RawQuery,
   name: ListParamName,
   allowed: readonly T[],
@@ -133,13 +133,13 @@ function parseListOf<T extends string>(
 }
 
 /** Parses a list of exact texts into their canonical forms. No message echoes a text. */
-function parseLookups(
+function parseTextList(
   query: RawQuery,
-  { param, canonical, help }: LookupFilter & { param: ListParamName },
+  { param, canonical, help }: TextFilter & { param: ListParamName },
 ): readonly string[] {
   const values = splitList(query, param)
-  if (values.length > MAX_LOOKUPS) {
-    throw new InvalidParamError(param, `Envie em ${param} no máximo ${MAX_LOOKUPS} valores.`)
+  if (values.length > MAX_FILTER_TEXTS) {
+    throw new InvalidParamError(param, `Envie em ${param} no máximo ${MAX_FILTER_TEXTS} valores.`)
   }
   const parsed = values.map((value) => {
     const found = canonical(value)

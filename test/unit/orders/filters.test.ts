@@ -19,7 +19,7 @@ describe('canonicalFilters', () => {
   const added: Record<string, Filter> = {
     ...orderFilters,
     origins: {
-      ...{ kind: 'values', param: 'origin', column: 'origin', values: ['A', 'B'] },
+      ...{ kind: 'enum', param: 'origin', column: 'origin', values: ['A', 'B'] },
       ...{ description: '', example: 'A', synonyms: [], isInEveryCursor: false },
       isPersonal: false,
       isInEveryIndex: false,

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { InvalidParamError } from '../../../src/lib/invalid-param-error.ts'
 import { listParamNames, parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
@@ -9,7 +10,7 @@ function errorOf(query: RawQuery): InvalidParamError {
     if (error instanceof InvalidParamError) return error
     throw error
   }
-  throw new Error('expected an InvalidParamError')
+  throw new Error(`expected an InvalidParamError for ${inspect(query, { maxStringLength: 50 })}`)
 }
 
 const dates = [
@@ -47,8 +48,8 @@ const invalidInstants = [
   `${EXAMPLE},${EXAMPLE}`,
   '1772323200000',
 ]
-/** Texts that no field of an order can have. */
-const invalidLookups = ['', ' ', ',', '*', "' OR 1=1 --", '\0', '\ud800', 'x'.repeat(10_000)]
+/** Texts that no field of the filters by text can have; a field that can needs its own list. */
+const invalidTexts = ['', ' ', ',', '*', "' OR 1=1 --", '\0', '\ud800', 'x'.repeat(10_000)]
 const invalidLimits = [
   ...['0', '101', '-1', '', '5.0', '1e1', ' 5', '5 ', '+5', '0x10', '٥', '05', '00', '1000'],
   ...['1_0', '1,2', '10,', 'vinte', 'NaN', 'Infinity', 'null', '5\n', '99999999999999999999'],
@@ -65,14 +66,14 @@ const invalidValues: Record<(typeof listParamNames)[number], string[]> = {
   updated_lt: invalidInstants,
   paid_gte: invalidInstants,
   paid_lt: invalidInstants,
-  product_id: [...invalidLookups, 'prod_', 'PROD_1', 'prod_1,', ' prod_1', 'prod_1\0', 'offer_1'],
+  product_id: [...invalidTexts, 'prod_', 'PROD_1', 'prod_1,', ' prod_1', 'prod_1\0', 'offer_1'],
   customer_email: [
-    ...invalidLookups,
+    ...invalidTexts,
     ...['ana', '@', 'ana@', 'ana@exemplo.com.br,', 'ana 1@exemplo.com.br', ' ana@exemplo.com.br'],
     ...['ana@exemplo.com.br\0', 'ana\n@exemplo.com.br', `${'a'.repeat(320)}@exemplo.com.br`],
   ],
   customer_document: [
-    ...invalidLookups,
+    ...invalidTexts,
     ...['1234567890', '123456789012', '123456789,09', '12345678909,', 'A2345678909'],
     ...['12.ABC.345/01DE-36', '12ABC34501DE35\0', '１２３４５６７８９０９'],
   ],

@@ -13,10 +13,10 @@ import type { FallbackLimiter } from './rate-limit/fallback-limiter.ts'
 import type { Limiter, LimiterDecision } from './rate-limit/limiter.ts'
 import { createInstrumentedLimiter } from './rate-limit/limiter.ts'
 import { createMemoryLimiter } from './rate-limit/memory-limiter.ts'
+import { createSharedLimiter, type SharedLimiterEvents } from './rate-limit/shared-limiter.ts'
 import type { IndexRecovery } from './stores/index-lost.ts'
 import type { KafkaOptions } from './stores/kafka/connection.ts'
 import type { OpenSearchEvents } from './stores/opensearch/stores.ts'
-import type { SharedLimiterEvents } from './stores/redis/shared-limiter.ts'
 import { beginSqliteAfterLoss } from './stores/sqlite/database/database-files.ts'
 import { openSqliteKeys, openSqliteStores } from './stores/sqlite/stores.ts'
 import type { ProcessRole, Stores } from './stores/stores.ts'
@@ -47,7 +47,7 @@ export interface ServerServices extends Services {
 /** Callbacks that metrics and traces attach to the services. */
 export interface ServiceEvents
   extends OpenSearchEvents,
-    Pick<SharedLimiterEvents, 'instrumentRedis' | 'onFallbackDecision'> {
+    Pick<SharedLimiterEvents, 'instrumentCounters' | 'onFallbackDecision'> {
   onDecision(decision: LimiterDecision, isAllowed: boolean): void
   onKeyLookup(result: KeyLookupOutcome): void
   /** Receives a failed flush of the usage of keys, which the next one repeats. */
@@ -178,7 +178,10 @@ async function openLimiter(
   local: Limiter,
   events: SharedLimiterEvents,
 ): Promise<FallbackLimiter> {
-  if (config.redisUrls === undefined) return { ...local, isDegraded: async () => false, close() {} }
-  const { openSharedLimiter } = await import('./stores/redis/shared-limiter.ts')
-  return openSharedLimiter(config, config.redisUrls, local, events)
+  const { redisUrls: urls, redisCaFile, redisPrefix: prefix, rateLimit: rate } = config
+  if (urls === undefined) return { ...local, isDegraded: async () => false, close() {} }
+  const ca = readCaFile('REDIS_CA_FILE', redisCaFile)
+  const { openRedisCounters } = await import('./stores/redis/counters.ts')
+  const counters = await openRedisCounters({ urls, ca, prefix, onError: events.onDegraded })
+  return createSharedLimiter(counters, { ...events, rate, local })
 }

@@ -40,7 +40,10 @@ export async function openApiServer(config: Config, logger: Logger): Promise<Api
       instruments.instrumentOpenSearch,
       tracing?.instrument('opensearch'),
     ),
-    instrumentRedis: combineInstruments(instruments.instrumentRedis, tracing?.instrument('redis')),
+    instrumentCounters: combineInstruments(
+      instruments.instrumentCounters,
+      tracing?.instrument('redis'),
+    ),
     onDegraded: (err) =>
       logger.warn({ err }, 'Redis does not respond: rate limits are local to this process'),
     onRecovered: () => logger.info('Redis responds again: rate limits are shared'),

@@ -3,8 +3,9 @@ import { createDenialMemory, repeatDenials } from '../../src/rate-limit/denial-m
 import type { BucketRate } from '../../src/rate-limit/gcra.ts'
 import type { Limiter } from '../../src/rate-limit/limiter.ts'
 import { createMemoryLimiter } from '../../src/rate-limit/memory-limiter.ts'
+import { createCountersLimiter } from '../../src/rate-limit/shared-counters.ts'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
-import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
+import { createRedisCounters } from '../../src/stores/redis/counters.ts'
 
 /** Empty counters under test. */
 export interface LimiterUnderTest {
@@ -90,9 +91,10 @@ async function openRedis(
   async function open() {
     const connection = await connectForTest(urls)
     connections.push(connection)
-    if (!repeatsDenials) return createRedisLimiter(connection.redis, { prefix, rate })
+    const counters = createRedisCounters(connection.redis, prefix)
+    if (!repeatsDenials) return createCountersLimiter(counters, { rate })
     const denials = createDenialMemory(rate, clock)
-    const limiter = createRedisLimiter(connection.redis, { prefix, rate, denials, clock })
+    const limiter = createCountersLimiter(counters, { rate, denials, clock })
     return repeatDenials(limiter, denials)
   }
   const limiter = await open()

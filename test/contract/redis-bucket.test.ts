@@ -8,8 +8,9 @@ import {
   takeFromBucket,
 } from '../../src/rate-limit/gcra.ts'
 import type { Limiter } from '../../src/rate-limit/limiter.ts'
+import { createCountersLimiter } from '../../src/rate-limit/shared-counters.ts'
 import type { RedisConnection } from '../../src/stores/redis/client.ts'
-import { createRedisLimiter, TAKE_FROM_BUCKET } from '../../src/stores/redis/limiter.ts'
+import { createRedisCounters, TAKE_FROM_BUCKET } from '../../src/stores/redis/counters.ts'
 import { connectForTest, ownPrefix, promptly, redisServers } from './limiters.ts'
 
 const RATE: BucketRate = { capacity: 20, refillPerSecond: 1 }
@@ -26,7 +27,7 @@ describe.each(redisServers)('the bucket in Redis', (...urls) => {
     const connection = await connectForTest(urls)
     opened.push(connection)
     const prefix = ownPrefix()
-    const limiter = createRedisLimiter(connection.redis, { prefix, rate })
+    const limiter = createCountersLimiter(createRedisCounters(connection.redis, prefix), { rate })
     return { limiter, redis: connection.redis, key: `${prefix}bucket:{acc_1}` }
   }
 
@@ -120,10 +121,12 @@ it.each([null, 'OK', -1, [1], [2, 5], [1, -1], [1, 1.5], ['1', '5']])(
     const run = async () => reply
     const scripts = { takeFromBucket: run, blockedMs: run, countFailure: run }
     const odd = { defineCommand() {}, ...scripts } as unknown as Redis
-    const limiter = createRedisLimiter(odd, { prefix: '', rate: RATE })
-    await expect(limiter.take('acc_1')).rejects.toThrow('unexpected reply from Redis')
-    await expect(limiter.blockedSeconds('1.2.3.4')).rejects.toThrow('unexpected reply from Redis')
-    await expect(limiter.countFailure('1.2.3.4')).rejects.toThrow('unexpected reply from Redis')
+    const counters = createRedisCounters(odd, '')
+    await expect(counters.takeFromBucket('acc_1', RATE)).rejects.toThrow(
+      'unexpected reply from Redis',
+    )
+    await expect(counters.blockedMs('1.2.3.4')).rejects.toThrow('unexpected reply from Redis')
+    await expect(counters.countFailure('1.2.3.4')).rejects.toThrow('unexpected reply from Redis')
   },
 )
 

@@ -6,8 +6,9 @@ import { createMetrics } from '../../src/observability/metrics/registry.ts'
 import { createFallbackLimiter } from '../../src/rate-limit/fallback-limiter.ts'
 import type { BucketRate } from '../../src/rate-limit/gcra.ts'
 import { createMemoryLimiter } from '../../src/rate-limit/memory-limiter.ts'
+import { createCountersLimiter } from '../../src/rate-limit/shared-counters.ts'
 import { connectRedis, RELAXED, type Timeouts } from '../../src/stores/redis/client.ts'
-import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
+import { createRedisCounters } from '../../src/stores/redis/counters.ts'
 import type { RunningRedis } from '../harness/services/redis.ts'
 
 const RATE: BucketRate = { capacity: 1_000, refillPerSecond: 1 }
@@ -47,7 +48,7 @@ export async function openLimiterProcess(urls: readonly string[], options: Proce
     onError: ({ message }) => recorded.errors.push(message),
   })
   const limiter = createFallbackLimiter({
-    shared: createRedisLimiter(connection.redis, { prefix, rate: RATE }),
+    shared: createCountersLimiter(createRedisCounters(connection.redis, prefix), { rate: RATE }),
     local: createMemoryLimiter(RATE, monotonicClock),
     ...timing,
     onFallbackDecision(decision) {

@@ -2,11 +2,12 @@ import { inspect } from 'node:util'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectRedis } from '../../src/stores/redis/client.ts'
-import { createRedisLimiter } from '../../src/stores/redis/limiter.ts'
+import { createRedisCounters } from '../../src/stores/redis/counters.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
 import { onTestEnd } from './limiter-process.ts'
 
 const PREFIX = 'test:'
+const RATE = { capacity: 10, refillPerSecond: 1 }
 const ADDRESS = '203.0.113.77'
 const ACCOUNT = 'acc_of_a_buyer'
 const PASSWORD = 'correct-horse'
@@ -32,8 +33,7 @@ describe('a Redis error', () => {
       onError: (error) => errors.push(error),
     })
     onTestEnd(connection.close)
-    const rate = { capacity: 10, refillPerSecond: 1 }
-    return { limiter: createRedisLimiter(connection.redis, { prefix: PREFIX, rate }), errors }
+    return { counters: createRedisCounters(connection.redis, PREFIX), errors }
   }
 
   async function thrownBy(work: Promise<unknown>): Promise<unknown> {
@@ -49,17 +49,17 @@ describe('a Redis error', () => {
   async function decideOnWrongKeys(): Promise<unknown[]> {
     const admin = new Redis(redis.url, { password: PASSWORD })
     onTestEnd(() => admin.disconnect())
-    const { limiter } = await open(PASSWORD)
-    await limiter.take(ACCOUNT)
-    await limiter.countFailure(ADDRESS)
+    const { counters } = await open(PASSWORD)
+    await counters.takeFromBucket(ACCOUNT, RATE)
+    await counters.countFailure(ADDRESS)
     for (const key of await admin.keys(`${PREFIX}*`)) {
       await admin.del(key)
       await admin.lpush(key, 'x')
     }
     return [
-      await thrownBy(limiter.take(ACCOUNT)),
-      await thrownBy(limiter.countFailure(ADDRESS)),
-      await thrownBy(limiter.blockedSeconds(ADDRESS)),
+      await thrownBy(counters.takeFromBucket(ACCOUNT, RATE)),
+      await thrownBy(counters.countFailure(ADDRESS)),
+      await thrownBy(counters.blockedMs(ADDRESS)),
     ]
   }
 
@@ -86,10 +86,10 @@ describe('a Redis error', () => {
   })
 
   it('a failed decision without a connection contains no secret', async () => {
-    const { limiter } = await open(WRONG_PASSWORD)
+    const { counters } = await open(WRONG_PASSWORD)
     const errors = [
-      await thrownBy(limiter.take(ACCOUNT)),
-      await thrownBy(limiter.countFailure(ADDRESS)),
+      await thrownBy(counters.takeFromBucket(ACCOUNT, RATE)),
+      await thrownBy(counters.countFailure(ADDRESS)),
     ]
     for (const secret of [WRONG_PASSWORD, ACCOUNT, ADDRESS]) {
       expect(loggableText(errors)).not.toContain(secret)

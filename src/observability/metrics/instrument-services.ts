@@ -11,7 +11,7 @@ export function instrumentServices(metrics: ServiceMetrics): ServiceEvents {
     instrumentOpenSearch: timed((operation, outcome, seconds) =>
       opensearchSeconds.observe({ operation, outcome }, seconds),
     ),
-    instrumentRedis: timed((decision, outcome, seconds) =>
+    instrumentCounters: timed((decision, outcome, seconds) =>
       redisSeconds.observe({ decision, outcome }, seconds),
     ),
     onDecision: (decision, isAllowed) =>

@@ -1,10 +1,11 @@
 import { afterEach, expect, it } from 'vitest'
-import { parseConfig } from '../../../src/config/config.ts'
 import { monotonicClock } from '../../../src/lib/clock.ts'
 import type { FallbackLimiter } from '../../../src/rate-limit/fallback-limiter.ts'
+import type { BucketRate } from '../../../src/rate-limit/gcra.ts'
 import type { LimiterDecision } from '../../../src/rate-limit/limiter.ts'
 import { createMemoryLimiter } from '../../../src/rate-limit/memory-limiter.ts'
-import { openSharedLimiter } from '../../../src/stores/redis/shared-limiter.ts'
+import { createSharedLimiter } from '../../../src/rate-limit/shared-limiter.ts'
+import { openRedisCounters } from '../../../src/stores/redis/counters.ts'
 import { ownPrefix, redisServers } from '../../contract/limiters.ts'
 
 const opened: FallbackLimiter[] = []
@@ -12,37 +13,28 @@ afterEach(() => {
   for (const limiter of opened.splice(0)) limiter.close()
 })
 
-const CAPACITY = 20
-const REFILL_PER_SECOND = 1
+const RATE: BucketRate = { capacity: 20, refillPerSecond: 1 }
 const MAX_FAILURES = 30
 /** A denial is repeated for at most a second, and a token ends it. */
 const QUERIES_PER_SECOND = 3
 
 /** A process that counts in Redis, and the decisions that it sent there. */
 async function openProcess(urls: readonly string[], prefix: string, deadlineMs = 60_000) {
-  const config = parseConfig({
-    REDIS_URL: urls.join(','),
-    REDIS_PREFIX: prefix,
-    RATE_LIMIT_CAPACITY: `${CAPACITY}`,
-    RATE_LIMIT_REFILL_PER_SECOND: `${REFILL_PER_SECOND}`,
-  })
   const queries: LimiterDecision[] = []
   const fallbacks: LimiterDecision[] = []
-  const limiter = await openSharedLimiter(
-    config,
-    urls,
-    createMemoryLimiter(config.rateLimit, monotonicClock),
-    {
-      deadlineMs,
-      onFallbackDecision: (decision) => fallbacks.push(decision),
-      instrumentRedis: (decision, call) => {
-        queries.push(decision)
-        return call()
-      },
-      onDegraded() {},
-      onRecovered() {},
+  const counters = await openRedisCounters({ urls, ca: undefined, prefix, onError() {} })
+  const limiter = createSharedLimiter(counters, {
+    rate: RATE,
+    local: createMemoryLimiter(RATE, monotonicClock),
+    deadlineMs,
+    onFallbackDecision: (decision) => fallbacks.push(decision),
+    instrumentCounters: (decision, call) => {
+      queries.push(decision)
+      return call()
     },
-  )
+    onDegraded() {},
+    onRecovered() {},
+  })
   opened.push(limiter)
   return { limiter, queries, fallbacks }
 }
@@ -66,8 +58,8 @@ it.each(redisServers)('refused requests of two processes rarely query Redis', as
     ),
   )
   const allowed = answers.filter((decision) => decision.allowed).length
-  expect(allowed).toBeGreaterThanOrEqual(CAPACITY)
-  expect(allowed).toBeLessThanOrEqual(CAPACITY + seconds * REFILL_PER_SECOND)
+  expect(allowed).toBeGreaterThanOrEqual(RATE.capacity)
+  expect(allowed).toBeLessThanOrEqual(RATE.capacity + seconds * RATE.refillPerSecond)
   const queries = processes.flatMap((one) => one.queries)
   expect(queries.length).toBeLessThanOrEqual(allowed + 2 * (1 + seconds) * QUERIES_PER_SECOND)
   expect(processes.flatMap((one) => one.fallbacks)).toEqual([])

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import type { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
 import { createDenialMemory, repeatDenials } from '../../../src/rate-limit/denial-memory.ts'
 import {
@@ -8,13 +7,13 @@ import {
   withFailure,
 } from '../../../src/rate-limit/failed-authentications.ts'
 import { type BucketRate, FULL_BUCKET, takeFromBucket } from '../../../src/rate-limit/gcra.ts'
-import { createRedisLimiter } from '../../../src/stores/redis/limiter.ts'
+import { createCountersLimiter } from '../../../src/rate-limit/shared-counters.ts'
 
 const RATE: BucketRate = { capacity: 20, refillPerSecond: 10 }
 const MAX_REMEMBERED = 10_000
 const NAMES = ['a', 'b']
 
-/** Counters as the scripts in Redis keep them, on a clock of their own. */
+/** Shared counters on a clock of their own. */
 function createCounters(rate: BucketRate, nowMs: () => number) {
   const buckets = new Map<string, typeof FULL_BUCKET>()
   const windows = new Map<string, FailureWindow>()
@@ -33,13 +32,13 @@ function createCounters(rate: BucketRate, nowMs: () => number) {
       buckets.clear()
       windows.clear()
     },
-    take(name: string): [isAllowed: number, debt: number] {
+    async takeFromBucket(name: string) {
       queries += 1
       const { decision, state } = bucketNow(name)
       if (decision.allowed) buckets.set(name, state)
       const { debt, atMicros } = state
       const repaid = (Math.floor(nowMs() * 1000) - atMicros) * rate.refillPerSecond
-      return [decision.allowed ? 1 : 0, Math.max(0, debt - repaid)]
+      return { isAllowed: decision.allowed, debt: Math.max(0, debt - repaid) }
     },
     async blockedMs(name: string) {
       queries += 1
@@ -58,17 +57,9 @@ function createCounters(rate: BucketRate, nowMs: () => number) {
 function start(rate = RATE, speed = 1) {
   let nowMs = 5_000
   const counters = createCounters(rate, () => nowMs * speed)
-  const nameOf = (key: string) => /\{(.*)\}/.exec(key)?.[1] ?? ''
-  const scripts = {
-    defineCommand() {},
-    takeFromBucket: async (key: string) => counters.take(nameOf(key)),
-    blockedMs: (key: string) => counters.blockedMs(nameOf(key)),
-    countFailure: (key: string) => counters.countFailure(nameOf(key)),
-  }
   const clock = () => nowMs
   const memory = createDenialMemory(rate, clock)
-  const redis = scripts as unknown as Redis
-  const limiter = createRedisLimiter(redis, { prefix: '', rate, denials: memory, clock })
+  const limiter = createCountersLimiter(counters, { rate, denials: memory, clock })
   return {
     counters,
     limiter: repeatDenials(limiter, memory),
@@ -111,7 +102,8 @@ describe('a limiter that repeats denials', () => {
           }
           for (let time = 0; time < one.times; time++) {
             if (one.call === 'elsewhere') {
-              expect(tested.counters.take(one.name)).toEqual(alone.counters.take(one.name))
+              const expected = await alone.counters.takeFromBucket(one.name)
+              expect(await tested.counters.takeFromBucket(one.name)).toEqual(expected)
             } else {
               const expected = await alone.plain[one.call](one.name)
               expect(await tested.limiter[one.call](one.name)).toEqual(expected)
@@ -128,7 +120,7 @@ describe('a limiter that repeats denials', () => {
         const { limiter, counters, pass } = start(rate, 1.001)
         for (const one of operations) {
           if (one.call === 'pass') pass(one.ms)
-          else if (one.call === 'elsewhere') counters.take(one.name)
+          else if (one.call === 'elsewhere') await counters.takeFromBucket(one.name)
           else {
             const isFree =
               one.call === 'take' ? counters.wouldAllow : (n: string) => !counters.isBlocked(n)

@@ -1,13 +1,11 @@
 import { type Cluster, Redis, type Result } from 'ioredis'
-import { type Clock, monotonicClock } from '../../lib/clock.ts'
-import type { DenialMemory } from '../../rate-limit/denial-memory.ts'
 import { MAX_FAILURES, WINDOW_MS } from '../../rate-limit/failed-authentications.ts'
-import { type BucketRate, bucketDecision } from '../../rate-limit/gcra.ts'
-import type { Limiter } from '../../rate-limit/limiter.ts'
-import { redactCommand } from './client.ts'
+import type { SharedCounters } from '../../rate-limit/shared-counters.ts'
+import type { ConnectedCounters } from '../../rate-limit/shared-limiter.ts'
+import { connectRedis, type RedisConnectionOptions, redactCommand } from './client.ts'
 
 declare module 'ioredis' {
-  // The replies are `unknown`, because the limiter validates them.
+  // The replies are `unknown`, because they are validated here.
   interface RedisCommander<Context> {
     takeFromBucket(key: string, capacity: number, refill: number): Result<unknown, Context>
     blockedMs(key: string, maxFailures: number): Result<unknown, Context>
@@ -15,24 +13,25 @@ declare module 'ioredis' {
   }
 }
 
-export interface RedisLimiterOptions {
-  /** Prefix of every key, without braces. */
+export interface RedisCountersOptions
+  extends Pick<RedisConnectionOptions, 'urls' | 'ca' | 'onError'> {
   prefix: string
-  rate: BucketRate
-  /** Receives every denial. */
-  denials?: Pick<DenialMemory, 'recordEmpty' | 'recordBlock'>
-  /** The clock of `denials`. */
-  clock?: Clock
+}
+
+/** Connects to Redis, which may be unavailable. */
+export async function openRedisCounters({
+  prefix,
+  ...options
+}: RedisCountersOptions): Promise<ConnectedCounters> {
+  const { redis, reconnect, close } = await connectRedis(options)
+  return { counters: createRedisCounters(redis, prefix), reconnect, close }
 }
 
 /**
- * Rate-limit counters that all processes share. Each decision is one atomic script on one key.
- * Every call rejects while Redis is unavailable: `rate-limit/fallback-limiter.ts` handles that.
+ * Counters in Redis. Each decision is one atomic script on one key, by the clock of the server.
+ * Every call rejects while Redis is unavailable. `prefix` of every key: without braces.
  */
-export function createRedisLimiter(
-  redis: Redis | Cluster,
-  { prefix, rate, denials, clock = monotonicClock }: RedisLimiterOptions,
-): Limiter {
+export function createRedisCounters(redis: Redis | Cluster, prefix: string): SharedCounters {
   // ioredis sends a script by its digest, and its text after NOSCRIPT, when nothing has run.
   redis.defineCommand('takeFromBucket', { numberOfKeys: 1, lua: TAKE_FROM_BUCKET })
   redis.defineCommand('blockedMs', { numberOfKeys: 1, lua: BLOCKED_MS })
@@ -44,38 +43,26 @@ export function createRedisLimiter(
   const failures = (address: string) => `${prefix}failures:{${address}}`
 
   return {
-    async take(accountId) {
-      const { capacity, refillPerSecond } = rate
-      const queriedAt = clock()
+    async takeFromBucket(accountId, { capacity, refillPerSecond }) {
       joinWrites()
       const call = redis.takeFromBucket(bucket(accountId), capacity, refillPerSecond)
       const reply = await call.catch(throwRedacted)
       const [isAllowed, debt] = Array.isArray(reply) ? reply : [reply]
       if (isAllowed !== 0 && isAllowed !== 1) throw unexpected('takeFromBucket', reply)
-      const decision = bucketDecision(rate, isAllowed === 1, wholeNumber('takeFromBucket', debt))
-      if (!decision.allowed) denials?.recordEmpty(accountId, debt, queriedAt)
-      return decision
+      return { isAllowed: isAllowed === 1, debt: wholeNumber('takeFromBucket', debt) }
     },
 
-    blockedSeconds(address) {
-      return secondsLeft('blockedMs', address, () =>
-        redis.blockedMs(failures(address), MAX_FAILURES),
-      )
+    async blockedMs(address) {
+      joinWrites()
+      const call = redis.blockedMs(failures(address), MAX_FAILURES)
+      return wholeNumber('blockedMs', await call.catch(throwRedacted))
     },
 
-    countFailure(address) {
-      return secondsLeft('countFailure', address, () =>
-        redis.countFailure(failures(address), MAX_FAILURES, WINDOW_MS),
-      )
+    async countFailure(address) {
+      joinWrites()
+      const call = redis.countFailure(failures(address), MAX_FAILURES, WINDOW_MS)
+      return wholeNumber('countFailure', await call.catch(throwRedacted))
     },
-  }
-
-  async function secondsLeft(script: string, address: string, call: () => Promise<unknown>) {
-    const queriedAt = clock()
-    joinWrites()
-    const ms = wholeNumber(script, await call().catch(throwRedacted))
-    if (ms > 0) denials?.recordBlock(address, ms, queriedAt)
-    return Math.ceil(ms / 1000)
   }
 }
 

@@ -1,0 +1,65 @@
+import { monotonicClock } from '../lib/clock.ts'
+import type { Instrument } from '../lib/instrument.ts'
+import { createDenialMemory, repeatDenials } from './denial-memory.ts'
+import { createFallbackLimiter, type FallbackLimiter } from './fallback-limiter.ts'
+import type { BucketRate } from './gcra.ts'
+import type { Limiter, LimiterDecision } from './limiter.ts'
+import { createCountersLimiter, type SharedCounters } from './shared-counters.ts'
+
+/** Shared counters with their connection. */
+export interface ConnectedCounters {
+  counters: SharedCounters
+  /** Replaces an unresponsive connection. */
+  reconnect(): void
+  /** Closes without waiting for the counters. */
+  close(): void
+}
+
+/** Events of the shared limiter, for logs, metrics and traces. */
+export interface SharedLimiterEvents {
+  /** A decision of the local limiter, because the counters did not respond in time. */
+  onFallbackDecision(decision: LimiterDecision): void
+  /** Wraps every decision that is sent to the counters. */
+  instrumentCounters: Instrument<LimiterDecision>
+  /** The counters stopped responding. */
+  onDegraded(error: unknown): void
+  /** The counters respond again. */
+  onRecovered(): void
+}
+
+export interface SharedLimiterOptions extends SharedLimiterEvents {
+  rate: BucketRate
+  /** Decides while the counters do not respond in time. */
+  local: Limiter
+  /** Maximum duration of a decision by the counters. Default: that of the fallback limiter. */
+  deadlineMs?: number
+}
+
+/**
+ * A limiter on shared counters that falls back to `local` while they do not respond in time. A
+ * denial that the counters would repeat is answered without them.
+ */
+export function createSharedLimiter(
+  { counters, reconnect, close }: ConnectedCounters,
+  { rate, local, deadlineMs, ...events }: SharedLimiterOptions,
+): FallbackLimiter {
+  const denials = createDenialMemory(rate, monotonicClock)
+  const limiter = createFallbackLimiter({
+    shared: createCountersLimiter(counters, { rate, denials }),
+    local,
+    ...(deadlineMs !== undefined && { deadlineMs }),
+    onFallbackDecision: events.onFallbackDecision,
+    instrument: events.instrumentCounters,
+    onStateChange: (degraded, cause) =>
+      degraded ? events.onDegraded(cause) : events.onRecovered(),
+    reconnect,
+  })
+  return {
+    ...repeatDenials(limiter, denials),
+    isDegraded: limiter.isDegraded,
+    close() {
+      limiter.close()
+      close()
+    },
+  }
+}

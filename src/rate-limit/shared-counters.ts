@@ -3,7 +3,10 @@ import type { DenialMemory } from './denial-memory.ts'
 import { type BucketRate, bucketDecision } from './gcra.ts'
 import type { Limiter } from './limiter.ts'
 
-/** Counters that processes share. Each call is one atomic decision, as {@link Limiter} requires. */
+/**
+ * The counters of a {@link Limiter} that processes share. A backend implements these calls, and the
+ * rules of that port for time, entries and keys apply to them.
+ */
 export interface SharedCounters {
   /** Takes one request from the account's bucket if one is left; `debt` is that after the call. */
   takeFromBucket(accountId: string, rate: BucketRate): Promise<{ isAllowed: boolean; debt: number }>

@@ -1,7 +1,13 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { BucketRate } from '../../src/rate-limit/gcra.ts'
 import type { Limiter } from '../../src/rate-limit/limiter.ts'
-import { type LimiterUnderTest, limiters, promptly } from './limiters.ts'
+import {
+  type LimiterUnderTest,
+  limiters,
+  promptly,
+  type SharedLimiterUnderTest,
+  sharedLimiters,
+} from './limiters-under-test.ts'
 
 const CONTRACT: BucketRate = { capacity: 20, refillPerSecond: 10 }
 /** Refills no request in the time of a measurement that is prompt. */
@@ -13,6 +19,18 @@ const takeTogether = (limiter: Limiter, count: number, accountId = 'acc_1') =>
   together(count, () => limiter.take(accountId))
 const failTogether = (limiter: Limiter, count: number, address = '1.2.3.4') =>
   together(count, () => limiter.countFailure(address))
+/** Calls a process whose clocks are this much ahead. */
+async function withClocksAhead<T>(ms: number, call: () => Promise<T>): Promise<T> {
+  const clocks = [Date, performance].map((clock) => {
+    const now = clock.now.bind(clock)
+    return vi.spyOn(clock, 'now').mockImplementation(() => now() + ms)
+  })
+  try {
+    return await call()
+  } finally {
+    for (const clock of clocks) clock.mockRestore()
+  }
+}
 /** Ten waves of both, one after the other. */
 async function inWaves<T>(...calls: (() => Promise<T[]>)[]): Promise<T[]> {
   const answers: T[] = []
@@ -24,6 +42,15 @@ async function inWaves<T>(...calls: (() => Promise<T[]>)[]): Promise<T[]> {
 const passed = (decisions: readonly { allowed: boolean }[]) =>
   decisions.filter(({ allowed }) => allowed).length
 const zeros = (seconds: readonly number[]) => seconds.filter((left) => left === 0).length
+
+/** The longest key, and every character of keys besides letters and digits. */
+const keys = [
+  `${'a-B_9'.repeat(12)}acc_.test`,
+  '20010db800000000::/64',
+  '203.0.113.77',
+  'unknown',
+  '~probe',
+]
 
 describe.each(limiters)('the limiter in %s', (_name, open) => {
   const opened: LimiterUnderTest[] = []
@@ -71,6 +98,30 @@ describe.each(limiters)('the limiter in %s', (_name, open) => {
       const buckets = isShared ? 1 : 2
       expect(passed(decisions)).toBeGreaterThanOrEqual(20 * buckets)
       expect(passed(decisions)).toBeLessThanOrEqual((20 + refilled) * buckets)
+    })
+
+    it.each([-60_000, 60_000])(
+      'shares the bucket between two processes that share counters and whose clocks differ by %d ms',
+      async (ms) => {
+        const [isShared, allowed] = await promptlyAt(
+          SLOW,
+          async ({ limiter, another, isShared }) => {
+            const other = await another()
+            const waves = [
+              await takeTogether(limiter, 15),
+              await withClocksAhead(ms, () => takeTogether(other, 15)),
+              await takeTogether(limiter, 15),
+            ]
+            return [isShared, waves.map(passed)]
+          },
+        )
+        expect(allowed).toEqual(isShared ? [15, 5, 0] : [15, 15, 5])
+      },
+    )
+
+    it.each(keys)('counts the requests of an account with the key %s', async (key) => {
+      const decisions = await promptlyAt(SLOW, ({ limiter }) => takeTogether(limiter, 21, key))
+      expect(decisions.map(({ allowed }) => allowed)).toEqual([...Array(20).fill(true), false])
     })
 
     it('returns a different remaining count to each of 20 parallel requests', async () => {
@@ -151,6 +202,25 @@ describe.each(limiters)('the limiter in %s', (_name, open) => {
       expect(zeros(answers)).toBe(isShared ? 30 : 60)
     })
 
+    it.each([-60_000, 60_000])(
+      'shares the count between two processes that share counters and whose clocks differ by %d ms',
+      async (ms) => {
+        const { limiter, another, isShared } = await openAt(CONTRACT)
+        const other = await another()
+        const waves = [
+          await failTogether(limiter, 20),
+          await withClocksAhead(ms, () => failTogether(other, 20)),
+          await failTogether(limiter, 20),
+        ]
+        expect(waves.map(zeros)).toEqual(isShared ? [20, 10, 0] : [20, 20, 10])
+      },
+    )
+
+    it.each(keys)('counts the failures of an address with the key %s', async (key) => {
+      const { limiter } = await openAt(CONTRACT)
+      expect(zeros(await failTogether(limiter, 31, key))).toBe(30)
+    })
+
     it('blocks no other address, and no account with the same name', async () => {
       const blocked = await promptlyAt(CONTRACT, async ({ limiter }) => {
         await failTogether(limiter, 30)
@@ -188,5 +258,35 @@ describe.each(limiters)('the limiter in %s', (_name, open) => {
       expect(await limiter.blockedSeconds('1.2.3.4')).toBe(0)
       expect(zeros(await failTogether(limiter, 31))).toBe(30)
     })
+  })
+})
+
+describe.each(sharedLimiters)('the store of the limiter in %s', (_name, open) => {
+  const opened: SharedLimiterUnderTest[] = []
+  async function openAt(rate: BucketRate) {
+    const one = await open(rate)
+    opened.push(one)
+    return one
+  }
+  afterEach(() => {
+    for (const one of opened.splice(0)) one.close()
+  })
+
+  it('keeps no idle bucket', async () => {
+    const { one, ttls } = await promptly(
+      () => openAt(SLOW),
+      async (one) => {
+        await one.limiter.take('acc_1')
+        return { one, ttls: await one.entryTtlsMs('acc_1') }
+      },
+    )
+    expect(ttls).toEqual([expect.toSatisfy((ttl: number) => ttl <= 2_000)])
+    await expect.poll(() => one.entryTtlsMs('acc_1'), { timeout: 10_000 }).toEqual([])
+  })
+
+  it('keeps failures no longer than their window', async () => {
+    const { limiter, entryTtlsMs } = await openAt(CONTRACT)
+    await failTogether(limiter, 40)
+    expect(await entryTtlsMs('1.2.3.4')).toEqual([expect.toSatisfy((ttl: number) => ttl <= 61_000)])
   })
 })

@@ -19,19 +19,28 @@ export interface LimiterUnderTest {
   close(): void
 }
 
-/** Every implementation of the limiter port; the same tests run over each. */
-export const limiters: [name: string, open: (rate: BucketRate) => Promise<LimiterUnderTest>][] = [
-  ['memory', async (rate) => openMemory(rate)],
-]
+/** Empty counters in a store that processes share. */
+export interface SharedLimiterUnderTest extends LimiterUnderTest {
+  /** The milliseconds until each entry of this account or address expires; infinite for never. */
+  entryTtlsMs(name: string): Promise<number[]>
+}
+
+type Limiters<UnderTest> = [name: string, open: (rate: BucketRate) => Promise<UnderTest>][]
 
 /** The Redis of this run, if it has one. */
 export const redisServers = process.env['REDIS_URL'] ? [process.env['REDIS_URL'].split(',')] : []
-for (const urls of redisServers) {
-  limiters.push(
-    ['Redis', (rate) => openRedis(urls, rate)],
-    ['Redis with repeated denials', (rate) => openRedis(urls, rate, true)],
-  )
-}
+
+/** Every implementation that processes share. */
+export const sharedLimiters: Limiters<SharedLimiterUnderTest> = redisServers.flatMap((urls) => [
+  ['Redis', (rate) => openRedis(urls, rate)],
+  ['Redis with repeated denials', (rate) => openRedis(urls, rate, true)],
+])
+
+/** Every implementation of the limiter port; the same tests run over each. */
+export const limiters: Limiters<LimiterUnderTest> = [
+  ['memory', async (rate) => openMemory(rate)],
+  ...sharedLimiters,
+]
 
 /** Less than the refill of a request at one per second, and than a whole second of a block. */
 const PROMPT_MS = 900
@@ -79,11 +88,15 @@ function openMemory(rate: BucketRate): LimiterUnderTest {
   }
 }
 
+/** Replies of Redis in place of a time to live. */
+const NO_EXPIRY = -1
+const NO_SUCH_KEY = -2
+
 async function openRedis(
   urls: readonly string[],
   rate: BucketRate,
   repeatsDenials = false,
-): Promise<LimiterUnderTest> {
+): Promise<SharedLimiterUnderTest> {
   const prefix = ownPrefix()
   let advancedMs = 0
   const clock = () => performance.now() + advancedMs
@@ -99,17 +112,25 @@ async function openRedis(
   }
   const limiter = await open()
   const [{ redis }] = connections as [RedisConnection]
+  const bucketOf = (name: string) => `${prefix}bucket:{${name}}`
+  const failuresOf = (name: string) => `${prefix}failures:{${name}}`
 
   return {
     limiter,
     another: open,
     isShared: true,
+    async entryTtlsMs(name) {
+      const ttls = await Promise.all([redis.pttl(bucketOf(name)), redis.pttl(failuresOf(name))])
+      return ttls
+        .filter((ttl) => ttl !== NO_SUCH_KEY)
+        .map((ttl) => (ttl === NO_EXPIRY ? Number.POSITIVE_INFINITY : ttl))
+    },
     async advance(name, ms) {
       advancedMs += ms
-      const bucket = `${prefix}bucket:{${name}}`
+      const bucket = bucketOf(name)
       const [debt, atMicros] = ((await redis.get(bucket)) ?? '').split(' ')
       if (atMicros) await redis.set(bucket, `${debt} ${Number(atMicros) - ms * 1000}`, 'KEEPTTL')
-      const failures = `${prefix}failures:{${name}}`
+      const failures = failuresOf(name)
       await redis.pexpire(failures, (await redis.pttl(failures)) - ms)
     },
     close() {

@@ -7,7 +7,10 @@ import type { ViewWrite } from '../../../src/indexing/writer/order-index.ts'
 import { formatInstant } from '../../../src/lib/instant.ts'
 import type { Order } from '../../../src/orders/order.ts'
 import { NULL_INSTANT_KEY, type Position, type Sort } from '../../../src/orders/order-store.ts'
-import { documentId, serializeDocument } from '../../../src/stores/opensearch/order-document.ts'
+import {
+  documentId,
+  serializeDocument,
+} from '../../../src/stores/opensearch/order-document-source.ts'
 import { sum } from '../../../test/harness/statistics.ts'
 
 /** An account with a number of orders. */

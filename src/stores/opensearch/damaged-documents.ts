@@ -2,7 +2,7 @@ import type { OpenSearch } from './client/client.ts'
 import { documentBatches } from './client/document-batches.ts'
 import { readSourceBytes } from './client/documents.ts'
 import type { ScannedHit } from './client/scan.ts'
-import { isIntactSource } from './order-document.ts'
+import { isIntactSource } from './order-document-source.ts'
 
 export interface DamageOptions {
   client: OpenSearch

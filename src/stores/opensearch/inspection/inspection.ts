@@ -5,7 +5,7 @@ import type {
 import type { ViewKey } from '../../../indexing/writer/order-index.ts'
 import { checksumMatches } from '../checksum-header.ts'
 import { type MgetRequest, readDocuments } from '../client/documents.ts'
-import { documentId } from '../order-document.ts'
+import { documentId } from '../order-document-source.ts'
 import { createIndexReader } from '../write/index-reader.ts'
 import { createOptimisticConcurrency } from '../write/optimistic-concurrency.ts'
 import { scanIndex, toInspectedDocument } from './document-scan.ts'

@@ -9,7 +9,7 @@ import type {
 import { createMutex } from '../../../lib/mutex.ts'
 import { type EventRecord, firstSequence } from '../../../webhooks/events/event-record.ts'
 import { eventRecordId, toEventRecordSource } from '../event-record-document.ts'
-import { documentId, serializeDocument } from '../order-document.ts'
+import { documentId, serializeDocument } from '../order-document-source.ts'
 import { toVersionRecordSource } from '../version-record-document.ts'
 import type { BulkItem } from './bulk-item.ts'
 import type { BulkSender } from './bulk-sender.ts'

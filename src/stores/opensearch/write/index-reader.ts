@@ -21,7 +21,7 @@ import {
   type OrderDocumentSource,
   parseOrderSource,
   toStoredJson,
-} from '../order-document.ts'
+} from '../order-document-source.ts'
 import { toVersionRecord, type VersionRecordSource } from '../version-record-document.ts'
 import type { BulkAddress, BulkTarget, OptimisticConcurrency } from './optimistic-concurrency.ts'
 

@@ -17,7 +17,7 @@ import {
 } from '../client/scan.ts'
 import { readShardCount } from '../client/shards.ts'
 import { describeDamaged, REPAIR_HINT } from '../damaged-documents.ts'
-import { parseStoredDocument, serializeDocument } from '../order-document.ts'
+import { parseStoredDocument, serializeDocument } from '../order-document-source.ts'
 import { REMOVED_FIELD, renderTombstone } from '../tombstone.ts'
 
 export interface RevertOptions {

@@ -11,7 +11,10 @@ import {
 } from '../../../../src/stores/opensearch/client/client.ts'
 import { createEnsureIndices } from '../../../../src/stores/opensearch/ensure-indices.ts'
 import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
-import { documentId, serializeDocument } from '../../../../src/stores/opensearch/order-document.ts'
+import {
+  documentId,
+  serializeDocument,
+} from '../../../../src/stores/opensearch/order-document-source.ts'
 import { buildSearch } from '../../../../src/stores/opensearch/read/search-body.ts'
 import type { Backend } from '../../../support/stores/backend.ts'
 

@@ -6,7 +6,7 @@ import {
   recordDefinitions,
 } from '../../../../src/stores/opensearch/index-definition.ts'
 import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
-import { serializeDocument } from '../../../../src/stores/opensearch/order-document.ts'
+import { serializeDocument } from '../../../../src/stores/opensearch/order-document-source.ts'
 import { renderTombstone } from '../../../../src/stores/opensearch/tombstone.ts'
 import { toVersionRecordSource } from '../../../../src/stores/opensearch/version-record-document.ts'
 import { deliverySource } from '../../../../src/stores/opensearch/webhooks/delivery-document.ts'

@@ -13,7 +13,7 @@ import {
   serializeDocument,
   toPublicJson,
   toStoredJson,
-} from '../../../../src/stores/opensearch/order-document.ts'
+} from '../../../../src/stores/opensearch/order-document-source.ts'
 import { sourceOrders } from '../../../support/orders/arbitraries.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 

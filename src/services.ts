@@ -181,7 +181,7 @@ async function openLimiter(
   const { redisUrls: urls, redisCaFile, redisPrefix: prefix, rateLimit: rate } = config
   if (urls === undefined) return { ...local, isDegraded: async () => false, close() {} }
   const ca = readCaFile('REDIS_CA_FILE', redisCaFile)
-  const { openRedisCounters } = await import('./stores/redis/counters.ts')
+  const { openRedisCounters } = await import('./stores/redis/shared-counters.ts')
   const counters = await openRedisCounters({ urls, ca, prefix, onError: events.onDegraded })
   return createSharedLimiter(counters, { ...events, rate, local })
 }

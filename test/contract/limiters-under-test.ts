@@ -5,7 +5,7 @@ import type { Limiter } from '../../src/rate-limit/limiter.ts'
 import { createMemoryLimiter } from '../../src/rate-limit/memory-limiter.ts'
 import { createCountersLimiter } from '../../src/rate-limit/shared-counters.ts'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
-import { createRedisCounters } from '../../src/stores/redis/counters.ts'
+import { createRedisCounters } from '../../src/stores/redis/shared-counters.ts'
 
 /** Empty counters under test. */
 export interface LimiterUnderTest {

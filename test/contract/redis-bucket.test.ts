@@ -10,7 +10,7 @@ import {
 import type { Limiter } from '../../src/rate-limit/limiter.ts'
 import { createCountersLimiter } from '../../src/rate-limit/shared-counters.ts'
 import type { RedisConnection } from '../../src/stores/redis/client.ts'
-import { createRedisCounters, TAKE_FROM_BUCKET } from '../../src/stores/redis/counters.ts'
+import { createRedisCounters, TAKE_FROM_BUCKET } from '../../src/stores/redis/shared-counters.ts'
 import { connectForTest, ownPrefix, promptly, redisServers } from './limiters-under-test.ts'
 
 const RATE: BucketRate = { capacity: 20, refillPerSecond: 1 }

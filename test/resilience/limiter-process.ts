@@ -8,7 +8,7 @@ import type { BucketRate } from '../../src/rate-limit/gcra.ts'
 import { createMemoryLimiter } from '../../src/rate-limit/memory-limiter.ts'
 import { createCountersLimiter } from '../../src/rate-limit/shared-counters.ts'
 import { connectRedis, RELAXED, type Timeouts } from '../../src/stores/redis/client.ts'
-import { createRedisCounters } from '../../src/stores/redis/counters.ts'
+import { createRedisCounters } from '../../src/stores/redis/shared-counters.ts'
 import type { RunningRedis } from '../harness/services/redis.ts'
 
 const RATE: BucketRate = { capacity: 1_000, refillPerSecond: 1 }

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectRedis } from '../../src/stores/redis/client.ts'
-import { createRedisCounters } from '../../src/stores/redis/counters.ts'
+import { createRedisCounters } from '../../src/stores/redis/shared-counters.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
 import { onTestEnd } from './limiter-process.ts'
 

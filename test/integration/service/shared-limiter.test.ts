@@ -5,7 +5,7 @@ import type { BucketRate } from '../../../src/rate-limit/gcra.ts'
 import type { LimiterDecision } from '../../../src/rate-limit/limiter.ts'
 import { createMemoryLimiter } from '../../../src/rate-limit/memory-limiter.ts'
 import { createSharedLimiter } from '../../../src/rate-limit/shared-limiter.ts'
-import { openRedisCounters } from '../../../src/stores/redis/counters.ts'
+import { openRedisCounters } from '../../../src/stores/redis/shared-counters.ts'
 import { ownPrefix, redisServers } from '../../contract/limiters-under-test.ts'
 
 const opened: FallbackLimiter[] = []

@@ -1,3 +1,4 @@
+import { liveAccountOf } from '../lib/account-ids.ts'
 import { newEndpointId } from '../lib/ids.ts'
 import type { ReplayOptions } from '../webhooks/management/delivery-operations.ts'
 import type { NewEndpoint } from '../webhooks/management/endpoint-operations.ts'
@@ -29,7 +30,7 @@ export function createAuditedWebhooks(
     change: () => Promise<T>,
   ): Promise<T> {
     const { id, accountId } = await showEndpoint(target)
-    return audit.record(actor, { action, accountId, target: id }, change)
+    return audit.record(actor, { action, accountId: liveAccountOf(accountId), target: id }, change)
   }
 
   return {
@@ -80,7 +81,8 @@ export function createAuditedWebhooks(
       ),
 
     async resend(actor: Actor, target: Target) {
-      const { id, accountId } = await showDelivery(target)
+      const { id, accountId: ownerId } = await showDelivery(target)
+      const accountId = liveAccountOf(ownerId)
       const intent = { action: 'delivery.resend', accountId, target: id } as const
       return audit.record(actor, intent, () => webhooks.resend(target))
     },

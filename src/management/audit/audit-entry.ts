@@ -38,7 +38,7 @@ export type AuditAction = (typeof auditActions)[number]
 /** What is about to change. */
 export interface AuditIntent {
   action: AuditAction
-  /** The account that it concerns. */
+  /** The live account that it concerns. Earlier entries of a test endpoint have its sandbox. */
   accountId: string
   /** The id of what changes; never a secret. */
   target: string
@@ -61,7 +61,7 @@ export interface AuditEntry extends AuditIntent {
 export type AuditPosition = Pick<AuditEntry, 'at' | 'id'>
 
 export interface AuditList {
-  /** All accounts when absent. */
+  /** A live account, whose list has the entries of its sandbox too. All accounts when absent. */
   accountId?: string
   limit: number
   /** Only entries after this one in the list; from the newest when `null`. */

@@ -1,3 +1,4 @@
+import { liveAccountOf } from '../../lib/account-ids.ts'
 import { formatInstant } from '../../lib/instant.ts'
 import type { AuditEntry } from './audit-entry.ts'
 
@@ -9,7 +10,7 @@ export function auditEntryJson(entry: AuditEntry) {
     at: formatInstant(entry.at),
     actor: entry.actor,
     action: entry.action,
-    account_id: entry.accountId,
+    account_id: liveAccountOf(entry.accountId),
     target: entry.target,
     successor: entry.successor ?? null,
     request_id: entry.requestId,

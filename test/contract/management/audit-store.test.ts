@@ -76,6 +76,27 @@ describe.each(useManagementStores())('the audit store on %s', (_name, open) => {
     expect(ids(list)).toEqual(['aud_3', 'aud_1'])
   })
 
+  // Changes of test endpoints were once stored under their internal account.
+  it.each([1, 2, 3, 9])(
+    'pages of %i show the entries of an account with its sandbox',
+    async (limit) => {
+      const accounts = [
+        'acc_1',
+        'acc_1.test',
+        'acc_2',
+        'acc_1.test',
+        'acc_1',
+        'acc_2.test',
+        'acc_1',
+      ]
+      for (const [n, accountId] of accounts.entries()) {
+        await stores.audit.insert(entry({ id: `aud_${n}`, at: n < 4 ? 1_000 : 2_000, accountId }))
+      }
+      const expected = ['aud_6', 'aud_4', 'aud_3', 'aud_1', 'aud_0']
+      expect(await allPages(stores.audit, limit, 'acc_1')).toEqual(expected)
+    },
+  )
+
   it.each([1, 2, 3, 7])('pages of %i show entries of equal instants once each', async (limit) => {
     const names = Array.from({ length: 7 }, (_, n) => `aud_${n}`)
     for (const [n, id] of names.entries()) {

@@ -150,9 +150,11 @@ describe('webhook endpoints over HTTP', () => {
     expect(untouched.json).toMatchObject({ status: 'enabled', payload: 'full' })
   })
 
-  it('have one entry of the audit log for every change', async () => {
-    const account = 'acc_audited'
-    const { id } = await createEndpoint(test.api, account)
+  it.each([
+    ['an account', 'acc_audited', false],
+    ['a sandbox', 'acc_sandbox_audited', true],
+  ])('of %s have one entry in its audit log for every change', async (_owner, account, isTest) => {
+    const { id } = await createEndpoint(test.api, account, { test: isTest })
     const path = `/accounts/${account}/webhook-endpoints/${id}`
     await test.api.call('PATCH', path, { body: { payload: 'thin' } })
     const { json: sent } = await test.api.post(`${path}/test`)
@@ -188,5 +190,15 @@ describe('webhook endpoints over HTTP', () => {
     const audited = await test.api.audited(account)
     expect(audited).toHaveLength(expected.length)
     expect(audited).toEqual(expect.arrayContaining(expected))
+  })
+
+  it('of a sandbox are in the audit log under the live account, also in its earlier entries', async () => {
+    const id = `aud_${'1'.repeat(32)}`
+    await test.api.services.managementStores.audit.insert({
+      ...{ id, at: 1, actor: 'cli', requestId: null, outcome: 'done' },
+      ...{ accountId: 'acc_earlier.test', action: 'webhook_endpoint.update', target: 'we_1' },
+    })
+    const { json } = await test.api.get('/audit?account_id=acc_earlier')
+    expect(json.data).toMatchObject([{ id, account_id: 'acc_earlier' }])
   })
 })

@@ -1,3 +1,4 @@
+import { sandboxOf } from '../../../lib/account-ids.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { AuditEntry, AuditStore } from '../../../management/audit/audit-entry.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
@@ -16,6 +17,10 @@ interface AuditSource {
 
 const FIELDS = ['id', 'at', 'actor', 'action', 'accountId', 'target', 'requestId'] as const
 
+const ofAccount = (accountId: string) => ({
+  terms: { account_id: [accountId, sandboxOf(accountId)] },
+})
+
 /** The audit log in a cluster. A list refreshes the index, so it sees every earlier entry. */
 export function createOpenSearchAuditStore(target: IndexTarget): AuditStore {
   return {
@@ -31,7 +36,7 @@ export function createOpenSearchAuditStore(target: IndexTarget): AuditStore {
     },
     async list({ accountId, limit, after }) {
       await refreshIndex(target)
-      const filter = accountId === undefined ? [] : [{ term: { account_id: accountId } }]
+      const filter = accountId === undefined ? [] : [ofAccount(accountId)]
       const response = await searchRaw(target, {
         size: limit,
         query: { bool: { filter } },

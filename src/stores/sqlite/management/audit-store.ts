@@ -1,3 +1,4 @@
+import { sandboxOf } from '../../../lib/account-ids.ts'
 import type {
   AuditAction,
   AuditEntry,
@@ -28,9 +29,11 @@ export function createSqliteAuditStore(db: GuardedDatabase): AuditStore {
   const select = db.prepare(
     'SELECT * FROM audit_entries WHERE (at, id) < (?, ?) ORDER BY at DESC, id DESC LIMIT ?',
   )
-  const selectOfAccount = db.prepare(`
-    SELECT * FROM audit_entries WHERE account_id = ? AND (at, id) < (?, ?)
-    ORDER BY at DESC, id DESC LIMIT ?`)
+  // A union merges two walks of the index by account. `IN` would sort all entries of the account.
+  const ofAccount = 'SELECT * FROM audit_entries WHERE account_id = ? AND (at, id) < (?, ?)'
+  const selectOfAccount = db.prepare(
+    `${ofAccount} UNION ALL ${ofAccount} ORDER BY at DESC, id DESC LIMIT ?`,
+  )
 
   return {
     async insert(entry) {
@@ -46,7 +49,7 @@ export function createSqliteAuditStore(db: GuardedDatabase): AuditStore {
       const rows = db.run(() =>
         accountId === undefined
           ? select.all(at, id, limit)
-          : selectOfAccount.all(accountId, at, id, limit),
+          : selectOfAccount.all(accountId, at, id, sandboxOf(accountId), at, id, limit),
       )
       return (rows as unknown as AuditRow[]).map(entryOf)
     },

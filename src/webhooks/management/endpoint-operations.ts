@@ -7,7 +7,7 @@ import { Unavailable } from '../../lib/unavailable.ts'
 import type { DeliveryStore } from '../deliveries/delivery.ts'
 import type { Endpoint, EndpointStore, SecretVersion } from '../endpoints/endpoint.ts'
 import { ENDPOINT_MAX_AGE_MS } from '../endpoints/endpoint-directory.ts'
-import { deriveSecret } from '../sending/signing-secret.ts'
+import { deriveSecret, hasEntry } from '../sending/signing-secret.ts'
 import {
   type EndpointSettings,
   parseDescription,
@@ -220,7 +220,8 @@ export function createEndpointOperations({
 
     /**
      * Signs with a new secret, and for `overlapMs` with the present one too. A secret that an earlier
-     * roll kept valid ends now, so at most two sign.
+     * roll kept valid ends now, so at most two sign. So does a present one whose entry is lost: the
+     * roll is its remedy.
      * @throws WebhookError `invalid_overlap`
      */
     async rollSecret(target: Target, overlapMs: number): Promise<RolledSecret> {
@@ -228,14 +229,18 @@ export function createEndpointOperations({
         const message = `the overlap is not valid: expected 0 to ${MAX_SECRET_OVERLAP_MS / DAY_MS} days`
         throw new WebhookError('invalid_overlap', message)
       }
-      const endsAt = clock() + overlapMs
+      const nowMs = clock()
+      const endsAt = nowMs + overlapMs
       const kid = currentKid()
-      const { id, secret } = await changeEndpoint(endpoints, target, (endpoint) => ({
-        ...endpoint,
-        secret: { kid, generation: endpoint.secret.generation + 1 },
-        previousSecret: overlapMs === 0 ? null : { ...endpoint.secret, endsAt },
-      }))
-      return { secret: secretOf(id, secret), oldSecretEndsAt: endsAt }
+      const { id, secret, previousSecret } = await changeEndpoint(endpoints, target, (endpoint) => {
+        const keepsOld = overlapMs > 0 && hasEntry(secrets(), endpoint.secret)
+        return {
+          ...endpoint,
+          secret: { kid, generation: endpoint.secret.generation + 1 },
+          previousSecret: keepsOld ? { ...endpoint.secret, endsAt } : null,
+        }
+      })
+      return { secret: secretOf(id, secret), oldSecretEndsAt: previousSecret?.endsAt ?? nowMs }
     },
   }
 }

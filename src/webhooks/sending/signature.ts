@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { hmacSha256 } from '../../lib/hmac.ts'
 import type { NamedSecret } from '../../lib/named-secret.ts'
 import type { Endpoint, SecretVersion } from '../endpoints/endpoint.ts'
-import { deriveSecret, secretBytes, signingSecrets } from './signing-secret.ts'
+import { deriveSecret, hasEntry, secretBytes, signingSecrets } from './signing-secret.ts'
 
 export interface SignedMessage {
   /** The id of the event, the same in every attempt. */
@@ -36,7 +36,7 @@ export function signatureHeaders(
 
 /**
  * Signs a message to an endpoint.
- * @throws Error naming WEBHOOK_SECRETS when an entry that signs is not configured
+ * @throws Error naming WEBHOOK_SECRETS when the entry of the current secret is not configured
  */
 export type Signer = (
   endpoint: Pick<Endpoint, 'id' | 'secret' | 'previousSecret'>,
@@ -60,7 +60,10 @@ export function createSigner(secrets: readonly NamedSecret[]): Signer {
   }
 
   return (endpoint, message) => {
-    const versions = signingSecrets(endpoint, message.sentAtMs)
+    // A roll repairs an endpoint whose entry is lost, so the entry of the previous secret may be too.
+    const versions = signingSecrets(endpoint, message.sentAtMs).filter(
+      (version) => version === endpoint.secret || hasEntry(secrets, version),
+    )
     return signatureHeaders(
       message,
       versions.map((version) => keyOf(endpoint.id, version)),

@@ -24,6 +24,11 @@ export function deriveSecret(
   return PREFIX + hmacSha256(entry.secret, `${endpointId}:${generation}`).toString('base64')
 }
 
+/** Whether {@link deriveSecret} can derive this version: its entry is configured. */
+export function hasEntry(secrets: readonly NamedSecret[], { kid }: SecretVersion): boolean {
+  return secrets.some((secret) => secret.kid === kid)
+}
+
 /** The bytes that sign, of a secret from {@link deriveSecret}. */
 export function secretBytes(secret: string): Buffer {
   return Buffer.from(secret.slice(PREFIX.length), 'base64')

@@ -386,6 +386,15 @@ describe('rollSecret', () => {
     })
   })
 
+  it('ends at once an old secret whose entry is lost, since nothing can sign with it', async () => {
+    const { id } = await test.endpoint({ secret: { kid: 'lost', generation: 1 } })
+    expect(await test.management.rollSecret({ id }, DAY_MS)).toMatchObject({ oldSecretEndsAt: NOW })
+    expect(await test.stored(id)).toMatchObject({
+      secret: { kid: test.secrets[0].kid, generation: 2 },
+      previousSecret: null,
+    })
+  })
+
   it('never gives two concurrent rolls the same secret', async () => {
     const { id } = await test.endpoint()
     const rolls = await Promise.all([1, 2, 3].map(() => test.management.rollSecret({ id }, 0)))

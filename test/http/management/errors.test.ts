@@ -2,12 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { RESOURCE_NOT_FOUND_MESSAGE } from '../../../src/http/api-error.ts'
 import { sendRaw } from '../../support/http/raw-http.ts'
 import { ADMIN, useManagementApi } from '../../support/management/management-api.ts'
-import { posts } from '../../support/management/routes.ts'
+import { changes, posts } from '../../support/management/routes.ts'
 
 const test = useManagementApi()
 
 const KEYS = '/accounts/acc_1/keys'
 const JSON_CONTENT = { 'content-type': 'application/json' }
+/** The required fields of a body, by the end of its path. */
+const REQUIRED: Record<string, object> = {
+  'webhook-endpoints': { url: 'https://receiver.example/hooks' },
+  replay: { since: '2026-03-01T12:00:00Z' },
+  sessions: { subject: 'ana', capabilities: ['keys'] },
+  'sandbox-orders': { scenario: 'card_paid' },
+}
 /** The line of a request with this id is longer than OpenSearch accepts. */
 const LONG_ID = 'x'.repeat(5_000)
 const REQUEST_ID = expect.stringMatching(/^req_[0-9a-f]{32}$/)
@@ -64,11 +71,15 @@ describe('a body of the management API', () => {
     expect(response).toMatchObject(error(400, 'invalid_request', param))
   })
 
-  it.each(['PUT', 'DELETE'] as const)('of a block has no field: %s', async (method) => {
-    const body = { reason: 'fraud' }
-    const response = await test.api.call(method, '/accounts/acc_1/block', { body })
-    expect(response).toMatchObject(error(400, 'invalid_request', 'reason'))
-  })
+  it.each(changes.filter(([, path]) => path !== '/source-orders'))(
+    'with a field that the route does not have is refused with its name: %s %s',
+    async (method, path) => {
+      const required = REQUIRED[path.split('/').at(-1) ?? '']
+      const body = { ...required, reason: 'fraud' }
+      const response = await test.api.call(method, path, { body })
+      expect(response).toMatchObject(error(400, 'invalid_request', 'reason'))
+    },
+  )
 
   it.each(posts)('may be empty under a JSON content type: %s %s', async (method, path) => {
     const { json, status } = await test.api.call(method, path, { headers: JSON_CONTENT })

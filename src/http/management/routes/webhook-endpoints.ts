@@ -4,6 +4,7 @@ import type { AuditedWebhooks } from '../../../management/audited-webhooks.ts'
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
 import type { Endpoint } from '../../../webhooks/endpoints/endpoint.ts'
 import { ALL_EVENTS } from '../../../webhooks/management/endpoint-settings.ts'
+import { NoFields } from '../body.ts'
 import { PageParams, parsePage, renderWholeList } from '../list-page.ts'
 import { AccountItemParams, AccountParams } from '../path-params.ts'
 import { actorOf, authorize, principalOf } from '../principal.ts'
@@ -71,6 +72,7 @@ const webhookEndpointsRoutes: FastifyPluginAsyncTypebox<WebhookEndpointsRoutesOp
   app.delete(ONE, { schema: { params: AccountItemParams } }, async (request) => {
     const { account: accountId, id } = request.params
     authorize(request, { accountId, capability, isChange: true })
+    NoFields.parse(request.body)
     return endpointObject(await webhooks.deleteEndpoint(actorOf(request), { id, accountId }))
   })
 }

@@ -1,6 +1,6 @@
 import { openForm, overlapField, showSecret } from './dialogs.js'
 import { h } from './dom.js'
-import { formatAgo } from './format.js'
+import { formatAgo, formatMoment, formatNumber } from './format.js'
 import { eventName } from './names.js'
 import {
   badge,
@@ -70,7 +70,7 @@ export function webhooksSection(api, { show }) {
               'Enviar um teste',
               change('test', 'Teste na fila. Veja o resultado em Entregas.'),
             )
-          : button('Ativar', change('enable', 'Ativado: os avisos guardados serão enviados.')),
+          : button('Ativar', () => enable(endpoint)),
         button('Ver entregas', () => show('entregas', endpoint.id)),
         moreActions(label, [
           button('Editar', () => edit(endpoint)),
@@ -83,13 +83,36 @@ export function webhooksSection(api, { show }) {
   }
 
   async function run(change, said) {
+    let changed
     try {
-      await change()
+      changed = await change()
       toast(said)
     } catch (error) {
       toastFailure(error)
     }
     refresh()
+    return changed
+  }
+
+  async function enable(endpoint) {
+    const said = 'Ativado: os avisos guardados serão enviados.'
+    const enabled = await run(() => api.post(`${pathOf(endpoint)}/enable`), said)
+    if (enabled?.failed_since) offerReplay(endpoint, enabled.failed_since)
+  }
+
+  /** What failed or expired is not held, so that enabling does not send it. */
+  function offerReplay(endpoint, since) {
+    openForm({
+      title: 'Repetir os avisos que falharam?',
+      intro: `O webhook está ativo, e os avisos guardados serão enviados. Os que falharam de vez desde ${formatMoment(since)} só chegam se você os repetir. Cada um leva o mesmo “webhook-id”, e o seu sistema ignora os que já tratou.`,
+      action: 'Repetir avisos',
+      refresh,
+      async submit() {
+        const body = { since, failed: true }
+        const { replayed } = await api.post(`${pathOf(endpoint)}/replay`, body)
+        toast(replayedText(replayed))
+      },
+    })
   }
 
   const createButton = () => button('Cadastrar webhook', create, 'primary')
@@ -158,6 +181,11 @@ export function webhooksSection(api, { show }) {
 function stateOf({ status, failing_since: failingSince }) {
   if (status !== 'enabled') return ['Desativado', 'off']
   return failingSince ? ['Com falhas', 'bad'] : ['Ativo', 'good']
+}
+
+function replayedText(count) {
+  if (count === 0) return 'Nenhum aviso tinha falhado de vez.'
+  return count === 1 ? '1 aviso será repetido.' : `${formatNumber(count)} avisos serão repetidos.`
 }
 
 function eventsText(events) {

@@ -1,7 +1,11 @@
 import { type Command, Option } from 'commander'
 import { formatInstant } from '../../lib/instant.ts'
 import { CLI_ACTOR } from '../../management/audit/audit-entry.ts'
-import { endpointJson, rolledSecretJson } from '../../webhooks/management/webhook-json.ts'
+import {
+  enabledEndpointJson,
+  endpointJson,
+  rolledSecretJson,
+} from '../../webhooks/management/webhook-json.ts'
 import { duration } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
 import { printJson } from '../output.ts'
@@ -28,13 +32,14 @@ export function addEndpointStateCommands(
   command('enable', 'enable an endpoint, and send what was held meanwhile, in order').action(
     async (id: string, { json }: JsonFlag) =>
       withWebhooks(async ({ enableEndpoint }) => {
-        const { endpoint, released, failedSince } = await enableEndpoint(CLI_ACTOR, { id })
+        const enabled = await enableEndpoint(CLI_ACTOR, { id })
+        const { released, failedSince } = enabled
         stderr.write(`${id} is enabled; held deliveries that are due now: ${released}\n`)
         if (failedSince !== null) {
           const replay = `webhooks replay ${id} --since ${formatInstant(failedSince)} --failed`
           stderr.write(`to send again what failed: ${replay}\n`)
         }
-        if (json) printJson(endpointJson(endpoint), context)
+        if (json) printJson(enabledEndpointJson(enabled), context)
       }),
   )
 

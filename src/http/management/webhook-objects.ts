@@ -1,9 +1,13 @@
 import type { Delivery } from '../../webhooks/deliveries/delivery.ts'
 import type { Endpoint } from '../../webhooks/endpoints/endpoint.ts'
-import type { CreatedEndpoint } from '../../webhooks/management/endpoint-operations.ts'
+import type {
+  CreatedEndpoint,
+  EnabledEndpoint,
+} from '../../webhooks/management/endpoint-operations.ts'
 import {
   createdEndpointJson,
   deliveryJson,
+  enabledEndpointJson,
   endpointJson,
 } from '../../webhooks/management/webhook-json.ts'
 
@@ -11,6 +15,9 @@ import {
 
 export const endpointObject = (endpoint: Endpoint) =>
   ({ object: 'webhook_endpoint', ...endpointJson(endpoint) }) as const
+
+export const enabledEndpointObject = (enabled: EnabledEndpoint) =>
+  ({ object: 'webhook_endpoint', ...enabledEndpointJson(enabled) }) as const
 
 /** A new endpoint, and its secret, which appears only here. */
 export const createdEndpointObject = ({ endpoint, secret }: CreatedEndpoint) =>

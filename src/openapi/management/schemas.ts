@@ -20,6 +20,7 @@ import { sourceSchema } from './request-schema.ts'
 import { SandboxOrder, SandboxScenario } from './sandbox-schemas.ts'
 import {
   CreatedWebhookEndpoint,
+  EnabledWebhookEndpoint,
   RolledSecret,
   WebhookDelivery,
   WebhookEndpoint,
@@ -156,7 +157,15 @@ const SourceOrderResults = resource('SourceOrderResults', 'O resultado de cada l
 
 const resources = [
   ...[ApiKey, CreatedApiKey, Account, WebhookEndpoint, CreatedWebhookEndpoint, RolledSecret],
-  ...[WebhookDelivery, WebhookReplay, Usage, AuditEntry, ConsoleLink, SourceOrderResults],
+  ...[
+    EnabledWebhookEndpoint,
+    WebhookDelivery,
+    WebhookReplay,
+    Usage,
+    AuditEntry,
+    ConsoleLink,
+    SourceOrderResults,
+  ],
   ...[SandboxOrder, SandboxScenario],
 ]
 

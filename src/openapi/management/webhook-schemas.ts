@@ -40,18 +40,39 @@ const secret = Type.Optional(
 )
 const starts_at = instant('Os eventos registrados a partir daqui são entregues.', AT)
 
+const shown = {
+  ...settings,
+  starts_at,
+  failing_since: nullable(
+    instant(
+      'A primeira falha desde o último sucesso. Desativado, o endpoint a conserva também com outra `url`.',
+      AT,
+    ),
+  ),
+  disabled_reason: nullable(
+    oneOf(
+      ['manual', 'failing', 'gone'],
+      '`failing`: 72 horas sem sucesso. `gone`: ele respondeu `410`.',
+      'manual',
+    ),
+  ),
+}
+
 export const WebhookEndpoint = resource(
   'WebhookEndpoint',
   'Um endereço que recebe os eventos de uma conta, sem o segredo.',
+  shown,
+)
+
+export const EnabledWebhookEndpoint = resource(
+  'EnabledWebhookEndpoint',
+  'Um endpoint que foi ativado, sem o segredo.',
   {
-    ...settings,
-    starts_at,
-    failing_since: nullable(instant('A primeira falha desde o último sucesso.', AT)),
-    disabled_reason: nullable(
-      oneOf(
-        ['manual', 'failing', 'gone'],
-        '`failing`: 72 horas sem sucesso. `gone`: ele respondeu `410`.',
-        'manual',
+    ...shown,
+    failed_since: nullable(
+      instant(
+        'A primeira falha antes de ser ativado; `null` sem falhas. Repita desde ela, com `replay`, o que falhou ou expirou.',
+        AT,
       ),
     ),
   },

@@ -170,8 +170,9 @@ export function createEndpointOperations({
     showEndpoint: (target: Target): Promise<Endpoint> => findEndpoint(endpoints, target),
 
     /**
-     * Changes the given settings. Another URL begins without the failures of the old one. The stored
-     * URL is not validated again: forms send it with other changes, and `allow` may have changed.
+     * Changes the given settings. Another URL begins without the failures of the old one, but while
+     * disabled it keeps their start, since which enabling offers a replay. The stored URL is not
+     * validated again: forms send it with other changes, and `allow` may have changed.
      */
     async updateEndpoint(target: Target, given: Partial<EndpointSettings>): Promise<Endpoint> {
       const { url, ...others } = given
@@ -180,7 +181,9 @@ export function createEndpointOperations({
         const changed = { ...endpoint, ...settings }
         if (url === undefined || url === endpoint.url) return changed
         const moved = parseUrl(url, allow)
-        return { ...changed, url: moved, ...(moved !== endpoint.url && HEALTHY) }
+        if (moved === endpoint.url) return changed
+        const { failingSince } = endpoint.disabledReason === null ? HEALTHY : endpoint
+        return { ...changed, url: moved, ...HEALTHY, failingSince }
       })
     },
 

@@ -2,7 +2,7 @@ import { isSandbox, liveAccountOf } from '../../lib/account-ids.ts'
 import { formatInstant, formatInstantOrNull } from '../../lib/instant.ts'
 import type { Delivery } from '../deliveries/delivery.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { RolledSecret } from './endpoint-operations.ts'
+import type { EnabledEndpoint, RolledSecret } from './endpoint-operations.ts'
 import { ALL_EVENTS } from './endpoint-settings.ts'
 import type { WebhookStatus } from './webhook-management.ts'
 
@@ -16,6 +16,14 @@ export function endpointJson(endpoint: Endpoint) {
     failing_since: formatInstantOrNull(endpoint.failingSince),
     disabled_reason: endpoint.disabledReason,
   }
+}
+
+/** An endpoint that was enabled, and the first failure before it. */
+export function enabledEndpointJson({
+  endpoint,
+  failedSince,
+}: Pick<EnabledEndpoint, 'endpoint' | 'failedSince'>) {
+  return { ...endpointJson(endpoint), failed_since: formatInstantOrNull(failedSince) }
 }
 
 /** A new endpoint, and its secret, which appears only here. */

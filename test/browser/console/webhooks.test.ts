@@ -85,6 +85,36 @@ it('an edit removes the description of a webhook, and a double click sends one t
   await page.close()
 })
 
+it('a webhook that failed is enabled with the offer to replay what failed', async () => {
+  const { page, complaints } = await openPage(
+    service.browser,
+    await service.createLink('acc_replay'),
+    PHONE,
+  )
+  await createWebhooks(page, 'acc_replay', ['ERP'])
+  const failedSince = new Date(Date.now() - 3_600_000).toISOString()
+  await page.route('**/enable', async (route) => {
+    const response = await route.fetch()
+    return route.fulfill({
+      response,
+      json: { ...(await response.json()), failed_since: failedSince },
+    })
+  })
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  await page.getByRole('navigation').getByText('Webhooks').click()
+  await page.getByRole('heading', { name: 'ERP' }).waitFor()
+  await page.locator('summary').click()
+  await press('Desativar')
+  await press('Ativar')
+  await page.getByRole('heading', { name: 'Repetir os avisos que falharam?' }).waitFor()
+  const replay = page.waitForRequest('**/replay')
+  await press('Repetir avisos')
+  expect((await replay).postDataJSON()).toEqual({ since: failedSince, failed: true })
+  await page.getByText('Nenhum aviso tinha falhado de vez.').waitFor()
+  expect(complaints).toEqual([])
+  await page.close()
+})
+
 const at = '2026-03-01T12:00:00.000Z'
 const attempt = (status: number | null, error: string) => ({ at, status, error, duration_ms: 80 })
 

@@ -214,7 +214,7 @@ describe('webhooks disable and enable', () => {
     const disabled = { ...shown(created), status: 'disabled', disabled_reason: 'manual' }
     expect(await json('disable', created.id)).toEqual(disabled)
     expect(await json('show', created.id)).toEqual(disabled)
-    expect(await json('enable', created.id)).toEqual(shown(created))
+    expect(await json('enable', created.id)).toEqual({ ...shown(created), failed_since: null })
     expect(await json('show', created.id)).toEqual(shown(created))
   })
 

@@ -73,6 +73,25 @@ describe('webhook endpoints over HTTP', () => {
     expect(await test.api.get(`${ENDPOINTS}/${id}`)).toMatchObject({ status: 404 })
   })
 
+  it('are enabled with the first failure before it, since which a replay sends what failed', async () => {
+    const { id } = await createEndpoint(test.api)
+    const path = `${ENDPOINTS}/${id}`
+    expect((await test.api.post(`${path}/enable`)).json).toMatchObject({ failed_since: null })
+    const failedSince = '2026-03-01T12:00:00.000Z'
+    await test.api.services.webhooks.endpoints.update(id, (endpoint) => ({
+      ...endpoint,
+      disabledReason: 'failing',
+      failingSince: Date.parse(failedSince),
+    }))
+    await test.api.call('PATCH', path, { body: { url: `${RECEIVER}/moved` } })
+    const { json } = await test.api.post(`${path}/enable`)
+    expect(json).toMatchObject({
+      status: 'enabled',
+      failing_since: null,
+      failed_since: failedSince,
+    })
+  })
+
   it('get a new secret, while the old one signs too', async () => {
     const { id, secret } = await createEndpoint(test.api)
     const rolled = await test.api.post(`${ENDPOINTS}/${id}/roll-secret`, { overlap_seconds: 60 })

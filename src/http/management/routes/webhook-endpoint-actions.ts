@@ -8,7 +8,7 @@ import { NoFields } from '../body.ts'
 import { AccountItemParams } from '../path-params.ts'
 import { actorOf, authorize } from '../principal.ts'
 import { Replay, RollSecret } from '../webhook-bodies.ts'
-import { deliveryObject, endpointObject } from '../webhook-objects.ts'
+import { deliveryObject, enabledEndpointObject, endpointObject } from '../webhook-objects.ts'
 
 export interface WebhookEndpointActionsRoutesOptions {
   webhooks: AuditedWebhooks
@@ -40,7 +40,7 @@ const webhookEndpointActionsRoutes: FastifyPluginAsyncTypebox<
 
   action('enable', async (actor, target, body) => {
     NoFields.parse(body)
-    return endpointObject((await webhooks.enableEndpoint(actor, target)).endpoint)
+    return enabledEndpointObject(await webhooks.enableEndpoint(actor, target))
   })
   action('disable', async (actor, target, body) => {
     NoFields.parse(body)

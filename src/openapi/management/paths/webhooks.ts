@@ -86,9 +86,10 @@ export const webhookPaths = {
       ...onEndpoint,
       operationId: 'webhook_endpoints_enable',
       summary: 'Ativa um endpoint',
-      description: 'Envia, em ordem, o que ficou retido.',
+      description:
+        'Envia, em ordem, o que ficou retido. O que falhou ou expirou só volta com `replay`, desde `failed_since`.',
       body: noFields,
-      answer: oneEndpoint,
+      answer: { status: 200, description: 'O endpoint.', schema: 'EnabledWebhookEndpoint' },
     }),
   },
   '/v1/accounts/{account}/webhook-endpoints/{id}/disable': {

@@ -246,6 +246,14 @@ describe('updateEndpoint', () => {
     expect(await management.updateEndpoint({ id }, { url: `${url}/2` })).toMatchObject(healthy)
   })
 
+  it('keeps the first failure while the endpoint is disabled, for the replay that enabling offers', async () => {
+    const { id, url } = await test.endpoint({ ...failing, disabledReason: 'failing' })
+    const moved = await test.management.updateEndpoint({ id }, { url: `${url}/2` })
+    expect(moved).toMatchObject({ failingSince: failing.failingSince, isBreakerOpen: false })
+    const enabled = await test.management.enableEndpoint({ id })
+    expect(enabled).toMatchObject({ endpoint: healthy, failedSince: failing.failingSince })
+  })
+
   it('accepts the URL that is stored, also when no new endpoint could have it', async () => {
     const url = 'http://127.0.0.1:4000/'
     const { id } = await test.endpoint({ url })

@@ -96,6 +96,17 @@ describe('the chapter on webhooks', () => {
     )
   })
 
+  it('bounds the wait for the API, and names the events that leave `updated_at` as it is', () => {
+    const wait = text.split('\n').filter((line) => line.includes('espere e tente de novo'))
+    expect(wait).toHaveLength(1)
+    expect(wait[0]).toContain('anterior ao de `data`')
+    expect(wait[0]).toContain('no máximo 1 minuto')
+    const [exception = ''] = text.split('\n').filter((line) => line.includes('não avança'))
+    for (const type of ['payment_received', 'payment_declined'] as const) {
+      expect(exception).toContain(`\`order.${type}\``)
+    }
+  })
+
   it('has a signed example that the public package and the client verify', async () => {
     const [, block = ''] = /```text\n(segredo[\s\S]*?)```/.exec(text) ?? []
     const fields = Object.fromEntries(

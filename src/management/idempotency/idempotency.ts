@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdempotencyStore, IdempotentRequest, RequestClaim } from './idempotency-store.ts'
 
@@ -13,6 +14,8 @@ export type IdempotencyDecision =
 
 /** A claim that is renewed until one of these calls, which throw Unavailable. */
 export interface HeldClaim {
+  /** Of the request with this body. A repetition after an error has the same one. */
+  readonly requestId: string
   /** Stores the response for repetitions. */
   complete(response: NonNullable<IdempotentRequest['response']>): Promise<void>
   /** Removes a request that changed nothing, so that its key can be used again. */
@@ -60,7 +63,7 @@ const isAbandoned = ({ response, createdAt }: IdempotentRequest, nowMs: number) 
 /** Renews a claim until it ends. */
 function holdClaim(
   store: IdempotencyStore,
-  { id, createdAt }: IdempotentRequest,
+  { id, bodyDigest, createdAt }: IdempotentRequest,
   clock: Clock,
 ): HeldClaim {
   const instants = [createdAt]
@@ -90,6 +93,7 @@ function holdClaim(
   }
 
   return {
+    requestId: hash('sha256', `${id} ${bodyDigest}`),
     complete: async (response) => store.complete(await end(), response),
     forget: async () => store.forget(await end()),
   }

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { hash, randomBytes, randomInt } from 'node:crypto'
 import { scenarioOrder } from '../../demo/demo-orders.ts'
 import type { SourceDeletion, SourceOrder } from '../../indexing/projection/source-order.ts'
 import { sandboxOf } from '../../lib/account-ids.ts'
@@ -8,10 +8,11 @@ import { createKeyedLock } from '../../lib/keyed-lock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
+import { IDEMPOTENCY_KEY_TTL_MS } from '../idempotency/idempotency.ts'
 import { ManagementError } from '../management-error.ts'
 import { ImpossibleMoveError } from './impossible-move.ts'
 import { moveOrder, possibleMoves, type SandboxMove, sandboxMoves } from './sandbox-moves.ts'
-import { sandboxScenarios } from './sandbox-scenarios.ts'
+import { type SandboxScenario, sandboxScenarios } from './sandbox-scenarios.ts'
 import type { SandboxList, SandboxOrder, SandboxStore } from './sandbox-store.ts'
 
 /**
@@ -79,6 +80,29 @@ export function createSandboxManagement({
     throw new ImpossibleMoveError({ orderId, move, possible })
   }
 
+  /** Whether a request that had an `Idempotency-Key` then may be repeated now. */
+  const isRepeatable = (at: number) => at >= clock() - IDEMPOTENCY_KEY_TTL_MS
+
+  const isMoved = ({ lastRequest }: SandboxOrder, requestId: string | undefined) =>
+    lastRequest !== undefined && lastRequest.id === requestId && isRepeatable(lastRequest.at)
+
+  /**
+   * The id of a new order, and the order when this request stored it before an error. The id derives
+   * from the request, so that its repetition completes the order and creates no second one.
+   */
+  async function place(
+    accountId: string,
+    requestId: string | undefined,
+  ): Promise<{ orderId: string; stored: SandboxOrder | null }> {
+    if (requestId === undefined) return { orderId: orderIdOf(randomBytes(32)), stored: null }
+    for (let use = 0; ; use += 1) {
+      const orderId = orderIdOf(hash('sha256', `${requestId} ${use}`, 'buffer'))
+      const stored = await sandbox.find(accountId, orderId)
+      // A key that is used again after its life makes another order.
+      if (stored === null || isRepeatable(stored.madeAt)) return { orderId, stored }
+    }
+  }
+
   /** @throws ManagementError `sandbox_full` */
   async function assertBelowLimit(accountId: string): Promise<void> {
     if ((await sandbox.count(accountId)) < maxOrders) return
@@ -99,12 +123,14 @@ export function createSandboxManagement({
     scenarios: sandboxScenarios,
 
     /**
-     * At the limit, concurrent calls to several processes may exceed it by one order each.
+     * `requestId`: that of the `Idempotency-Key`; its repetition completes an order whose write
+     * failed. At the limit, concurrent calls to several processes may exceed it by one order each.
      * @throws ManagementError `invalid_scenario`, `sandbox_full`
      */
     async create(
       actor: Actor,
       { accountId, scenario: name }: { accountId: string; scenario: string },
+      requestId?: string,
     ): Promise<SandboxOrder> {
       const scenario = sandboxScenarios.find(({ id }) => id === name)
       if (scenario === undefined) {
@@ -112,40 +138,48 @@ export function createSandboxManagement({
         const message = `there is no scenario "${name}": choose one of ${known}`
         throw new ManagementError('invalid_scenario', message)
       }
-      const madeAt = clock()
-      const orderId = newSandboxOrderId()
-      const source = scenarioOrder({
-        scenario: scenario.demo,
-        id: orderId,
-        ownerAccountId: sandboxOf(accountId),
-        seed: randomInt(SEEDS),
-        until: madeAt,
-      })
-      const order: SandboxOrder = { accountId, orderId, scenario: scenario.id, madeAt, source }
-      const intent = { action: 'sandbox_order.create', accountId, target: orderId } as const
       return oneAtATime(accountId, async () => {
-        await assertBelowLimit(accountId)
+        const { orderId, stored } = await place(accountId, requestId)
+        if (stored === null) await assertBelowLimit(accountId)
+        const order = stored ?? newOrder(accountId, orderId, scenario, clock())
+        const intent = { action: 'sandbox_order.create', accountId, target: orderId } as const
         return audit.record(actor, intent, async () => {
-          await sandbox.insert(order)
-          await write([source])
+          if (stored === null) await sandbox.insert(order)
+          await write([order.source])
           return order
         })
       })
     },
 
     /**
-     * Makes the next version of an order. A move whose write failed is completed by the next one.
+     * Makes the next version of an order. A move whose write failed is completed by the next one, or
+     * by its repetition with the same `requestId`, that of the `Idempotency-Key`.
      * @throws ManagementError `sandbox_order_missing`; ImpossibleMoveError
      */
-    async move(actor: Actor, target: SandboxTarget, move: SandboxMove): Promise<SandboxOrder> {
+    async move(
+      actor: Actor,
+      target: SandboxTarget,
+      move: SandboxMove,
+      requestId?: string,
+    ): Promise<SandboxOrder> {
       const { accountId, orderId } = target
-      await assertPossible(await find(target), move)
+      const found = await find(target)
+      if (!isMoved(found, requestId)) await assertPossible(found, move)
       const intent = { action: 'sandbox_order.change', accountId, target: orderId } as const
       return audit.record(actor, intent, async () => {
         for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
           const order = await find(target)
+          if (isMoved(order, requestId)) {
+            await write([order.source])
+            return order
+          }
           const before = await assertPossible(order, move)
-          const moved = { ...order, source: moveOrder(before, move, clock()) }
+          const nowMs = clock()
+          const moved = {
+            ...order,
+            source: moveOrder(before, move, nowMs),
+            ...(requestId !== undefined && { lastRequest: { id: requestId, at: nowMs } }),
+          }
           if (!(await sandbox.replace(moved))) continue // Another move was first.
           await write([before, moved.source])
           return moved
@@ -164,10 +198,26 @@ export function isSandboxMove(text: string): text is SandboxMove {
   return sandboxMoves.some((move) => move === text)
 }
 
+function newOrder(
+  accountId: string,
+  orderId: string,
+  { id: scenario, demo }: SandboxScenario,
+  madeAt: number,
+): SandboxOrder {
+  const source = scenarioOrder({
+    scenario: demo,
+    id: orderId,
+    ownerAccountId: sandboxOf(accountId),
+    seed: randomInt(SEEDS),
+    until: madeAt,
+  })
+  return { accountId, orderId, scenario, madeAt, source }
+}
+
 /**
- * 142 random bits, so that no order of the platform has this id by chance. One that has it on
- * purpose is refused by the writer, because the owner of an order never changes.
+ * 142 bits of random bytes or of a digest, so that no order of the platform has this id by chance.
+ * One that has it on purpose is refused by the writer, because the owner of an order never changes.
  */
-function newSandboxOrderId(): string {
-  return `ord_test_${base62FromBytes(randomBytes(32), ID_DIGITS)}`
+function orderIdOf(bytes: Uint8Array): string {
+  return `ord_test_${base62FromBytes(bytes, ID_DIGITS)}`
 }

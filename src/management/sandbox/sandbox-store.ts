@@ -10,6 +10,8 @@ export interface SandboxOrder {
   madeAt: number
   /** A deletion once it is erased. Its owner is the sandbox. */
   source: SourceOrder | SourceDeletion
+  /** The last move with an `Idempotency-Key`: its request, and when, epoch milliseconds. */
+  lastRequest?: { id: string; at: number }
 }
 
 /** The position of an order in a list, newest first. */

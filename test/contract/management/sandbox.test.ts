@@ -38,13 +38,17 @@ describe.each(useStores())('the sandbox on %s', (_name, open) => {
     await opened.close()
   })
 
-  function manage(writeSources: WriteSourceOrders, maxOrders?: number): SandboxManagement {
+  function manage(
+    writeSources: WriteSourceOrders,
+    maxOrders?: number,
+    clock = Date.now,
+  ): SandboxManagement {
     return createSandboxManagement({
       ...(maxOrders !== undefined && { maxOrders }),
       sandbox: opened.managementStores.sandbox,
       write: writeSources,
       audit: createAuditLog(opened.managementStores.audit, Date.now),
-      clock: Date.now,
+      clock,
     })
   }
 
@@ -201,6 +205,60 @@ describe.each(useStores())('the sandbox on %s', (_name, open) => {
     expect(await read(SANDBOX, order)).toMatchObject({ status: 'AWAITING_PAYMENT' })
     await move(order, next).catch(() => {})
     expect((await announced())[SANDBOX]).toContain('order.paid')
+  })
+
+  describe('a repetition with the same Idempotency-Key', () => {
+    const failing = (maxOrders?: number) =>
+      manage(() => Promise.reject(new Unavailable('no answer')), maxOrders)
+    const given = { accountId: ACCOUNT, scenario: 'renewal_paid' }
+    const all = () =>
+      opened.managementStores.sandbox.list({ accountId: ACCOUNT, limit: 9, after: null })
+    const renew = ({ orderId }: SandboxOrder, request: string | undefined, by = sandbox) =>
+      by.move(CLI_ACTOR, { accountId: ACCOUNT, orderId }, 'renew', request)
+    const paymentsOf = ({ source }: SandboxOrder) =>
+      source.deleted === true ? 0 : source.payments.length
+
+    it('completes a creation whose write failed, also at the limit', async () => {
+      await expect(failing(1).create(CLI_ACTOR, given, 'request_1')).rejects.toThrow('no answer')
+      const [stored] = await all()
+      const made = await manage(write, 1).create(CLI_ACTOR, given, 'request_1')
+      expect(made).toEqual(stored)
+      expect(await all()).toEqual([made])
+      expect(await read(SANDBOX, made)).toMatchObject({ id: made.orderId })
+      expect(await sandbox.create(CLI_ACTOR, given, 'request_2')).not.toEqual(made)
+    })
+
+    it('completes a move whose write failed, and does not move on', async () => {
+      await opened.webhooks.endpoints.insert(endpoint({ accountId: SANDBOX }))
+      const order = await create('renewal_paid')
+      await expect(renew(order, 'request_1', failing())).rejects.toThrow('no answer')
+      const renewed = await renew(order, 'request_1')
+      expect(paymentsOf(renewed)).toBe(paymentsOf(order) + 1)
+      expect(await all()).toEqual([renewed])
+      expect((await announced())[SANDBOX]).toContain('order.payment_received')
+    })
+
+    it('completes a move that is not possible again, also after one without a key', async () => {
+      const order = await create('pix_awaiting')
+      const pay = (by: SandboxManagement) =>
+        by.move(CLI_ACTOR, { accountId: ACCOUNT, orderId: order.orderId }, 'pay', 'request_1')
+      await expect(pay(failing())).rejects.toThrow('no answer')
+      const paid = await pay(sandbox)
+      expect(await read(SANDBOX, order)).toMatchObject({ status: 'PAID' })
+      const refunded = await move(paid, 'refund')
+      expect(await pay(sandbox)).toEqual(refunded)
+    })
+
+    it('is another request with another key, and after 24 hours', async () => {
+      const order = await sandbox.create(CLI_ACTOR, given, 'request_1')
+      const renewed = await renew(order, 'request_2')
+      expect(paymentsOf(await renew(order, 'request_3'))).toBe(paymentsOf(renewed) + 1)
+      const tomorrow = manage(write, undefined, () => Date.now() + 24 * 3_600_000 + 60_000)
+      expect(paymentsOf(await renew(order, 'request_3', tomorrow))).toBe(paymentsOf(renewed) + 2)
+      const other = await tomorrow.create(CLI_ACTOR, given, 'request_1')
+      expect(other.orderId).not.toBe(order.orderId)
+      expect((await tomorrow.create(CLI_ACTOR, given, 'request_1')).orderId).toBe(other.orderId)
+    })
   })
 
   it('every change is in the audit log', async () => {

@@ -13,9 +13,10 @@ const conflict = {
 }
 
 /** Operations that the store refuses from now on. */
-const unavailable = new Set<'complete' | 'forget' | 'audit'>()
-function failing({ idempotency, audit, ...stores }: ManagementStores): ManagementStores {
-  const check = (operation: 'complete' | 'forget' | 'audit') => {
+type Operation = 'complete' | 'forget' | 'audit' | 'sandbox'
+const unavailable = new Set<Operation>()
+function failing({ idempotency, audit, sandbox, ...stores }: ManagementStores): ManagementStores {
+  const check = (operation: Operation) => {
     if (unavailable.has(operation)) throw new Unavailable('the store is down')
   }
   return {
@@ -25,6 +26,19 @@ function failing({ idempotency, audit, ...stores }: ManagementStores): Managemen
       async insert(entry) {
         check('audit')
         return audit.insert(entry)
+      },
+    },
+    // The response to a write that the store makes may be lost.
+    sandbox: {
+      ...sandbox,
+      async insert(order) {
+        await sandbox.insert(order)
+        check('sandbox')
+      },
+      async replace(order) {
+        const isReplaced = await sandbox.replace(order)
+        check('sandbox')
+        return isReplaced
       },
     },
     idempotency: {
@@ -134,6 +148,24 @@ describe('a repeated POST with the same Idempotency-Key', () => {
     unavailable.clear()
     expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
     expect(await test.api.postOnce(KEYS, key)).toMatchObject({ status: 201 })
+  })
+
+  it('completes what a 503 left of a sandbox order, and changes nothing twice', async () => {
+    const path = '/accounts/acc_sandbox/sandbox-orders'
+    const [key, moveKey] = [newKey(), newKey()]
+    const create = () => test.api.postOnce(path, key, { scenario: 'renewal_paid' })
+    unavailable.add('sandbox')
+    expect(await create()).toMatchObject({ status: 503 })
+    unavailable.clear()
+    const { status, json: order } = await create()
+    expect([status, order.version]).toEqual([201, 1])
+    const renew = () => test.api.postOnce(`${path}/${order.id}/renew`, moveKey)
+    unavailable.add('sandbox')
+    expect(await renew()).toMatchObject({ status: 503 })
+    unavailable.clear()
+    expect(await renew()).toMatchObject({ status: 200, json: { version: 2 } })
+    await test.api.refresh()
+    expect((await test.api.get(path)).json.data).toMatchObject([{ id: order.id, version: 2 }])
   })
 
   it('is a conflict for two minutes when the process ended meanwhile, then runs again', async () => {

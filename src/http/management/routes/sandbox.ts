@@ -58,7 +58,8 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
     const { account: accountId } = request.params
     authorize(request, { accountId, capability, isChange: true })
     const { scenario } = CreateSandboxOrder.parse(request.body)
-    const order = await sandbox.create(actorOf(request), { accountId, scenario })
+    const requestId = request.idempotencyClaim?.requestId
+    const order = await sandbox.create(actorOf(request), { accountId, scenario }, requestId)
     return reply.code(201).send(sandboxOrderJson(order))
   })
 
@@ -69,7 +70,8 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
       throw new ApiError('resource_missing', { message: RESOURCE_NOT_FOUND_MESSAGE })
     NoFields.parse(request.body)
     const target = { accountId, orderId }
-    return sandboxOrderJson(await sandbox.move(actorOf(request), target, move))
+    const requestId = request.idempotencyClaim?.requestId
+    return sandboxOrderJson(await sandbox.move(actorOf(request), target, move, requestId))
   })
 }
 

@@ -77,4 +77,9 @@ export const managementMigrations = [
   `
   ALTER TABLE audit_entries ADD COLUMN successor TEXT;
   `,
+  // The last move with an Idempotency-Key.
+  `
+  ALTER TABLE sandbox_orders ADD COLUMN last_request_id TEXT;
+  ALTER TABLE sandbox_orders ADD COLUMN last_request_at INTEGER;
+  `,
 ] as const

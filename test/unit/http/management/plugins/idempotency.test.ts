@@ -10,6 +10,7 @@ async function post(status: number, body: string) {
   onTestFinished(() => app.close())
   const ends: string[] = []
   const claim: HeldClaim = {
+    requestId: 'request',
     complete: async (response) => void ends.push(`complete: ${JSON.stringify(response)}`),
     forget: async () => void ends.push('forget'),
   }

@@ -87,8 +87,8 @@ export function createSandboxManagement({
     lastRequest !== undefined && lastRequest.id === requestId && isRepeatable(lastRequest.at)
 
   /**
-   * The id of a new order, and the order when this request stored it before an error. The id derives
-   * from the request, so that its repetition completes the order and creates no second one.
+   * The id of a new order, and the order when this request stored it before an error. The id
+   * derives from the request, so that its repetition completes the order and creates no other.
    */
   async function place(
     accountId: string,
@@ -152,8 +152,8 @@ export function createSandboxManagement({
     },
 
     /**
-     * Makes the next version of an order. A move whose write failed is completed by the next one, or
-     * by its repetition with the same `requestId`, that of the `Idempotency-Key`.
+     * Makes the next version of an order. A move whose write failed is completed by the next one,
+     * or by its repetition with the same `requestId`, that of the `Idempotency-Key`.
      * @throws ManagementError `sandbox_order_missing`; ImpossibleMoveError
      */
     async move(

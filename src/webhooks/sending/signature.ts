@@ -60,7 +60,7 @@ export function createSigner(secrets: readonly NamedSecret[]): Signer {
   }
 
   return (endpoint, message) => {
-    // A roll repairs an endpoint whose entry is lost, so the entry of the previous secret may be too.
+    // A roll repairs an endpoint whose entry is lost: the previous secret may be of that entry.
     const versions = signingSecrets(endpoint, message.sentAtMs).filter(
       (version) => version === endpoint.secret || hasEntry(secrets, version),
     )

@@ -21,6 +21,7 @@ const LEAD =
 
 const REDIRECT =
   'o seu sistema redirecionou o aviso: aponte o endereço para o destino do redirecionamento'
+const RESENT = 'O aviso será enviado de novo agora.'
 const RARER = 'o endereço está falhando, e as tentativas ficam mais raras até ele responder'
 
 /** The section of the deliveries, of one endpoint at a time. `argument`: its id, or none. */
@@ -110,7 +111,7 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
       try {
         const resent = await api.post(`/deliveries/${encodeURIComponent(delivery.id)}/resend`)
         replaceCard(item, card(resent, endpoint, refresh))
-        toast('O aviso será enviado de novo agora.')
+        toast(endpoint.failing_since ? `O aviso está na fila: ${RARER}.` : RESENT)
       } catch (error) {
         toastFailure(error)
         refresh()

@@ -71,7 +71,9 @@ export function addDeliveryCommands(
 
   webhooks
     .command('resend')
-    .description('send a delivery again at once, under the same webhook-id')
+    .description(
+      'make a delivery due again at once, under the same webhook-id; an open circuit breaker delays it until "webhooks enable"',
+    )
     .argument('<delivery_id>', 'its id, as "webhooks deliveries" prints it')
     .option('--json', 'print it as JSON')
     .action(async (id: string, { json }: JsonFlag) =>

@@ -29,18 +29,20 @@ export function addEndpointStateCommands(
       .argument('<id>', 'its id, as "webhooks list" prints it')
       .option('--json', 'print it as JSON')
 
-  command('enable', 'enable an endpoint, and send what was held meanwhile, in order').action(
-    async (id: string, { json }: JsonFlag) =>
-      withWebhooks(async ({ enableEndpoint }) => {
-        const enabled = await enableEndpoint(CLI_ACTOR, { id })
-        const { released, failedSince } = enabled
-        stderr.write(`${id} is enabled; held deliveries that are due now: ${released}\n`)
-        if (failedSince !== null) {
-          const replay = `webhooks replay ${id} --since ${formatInstant(failedSince)} --failed`
-          stderr.write(`to send again what failed: ${replay}\n`)
-        }
-        if (json) printJson(enabledEndpointJson(enabled), context)
-      }),
+  command(
+    'enable',
+    'enable an endpoint, and send what was held meanwhile, in order; also closes its circuit breaker',
+  ).action(async (id: string, { json }: JsonFlag) =>
+    withWebhooks(async ({ enableEndpoint }) => {
+      const enabled = await enableEndpoint(CLI_ACTOR, { id })
+      const { released, failedSince } = enabled
+      stderr.write(`${id} is enabled; held deliveries that are due now: ${released}\n`)
+      if (failedSince !== null) {
+        const replay = `webhooks replay ${id} --since ${formatInstant(failedSince)} --failed`
+        stderr.write(`to send again what failed: ${replay}\n`)
+      }
+      if (json) printJson(enabledEndpointJson(enabled), context)
+    }),
   )
 
   command('disable', 'disable an endpoint; new events are held for 7 days').action(

@@ -116,6 +116,17 @@ it('a webhook that failed is enabled with the offer to replay what failed', asyn
 })
 
 const at = '2026-03-01T12:00:00.000Z'
+
+/** Shows every webhook of the page as failing. */
+function showAsFailing(page: Page): Promise<unknown> {
+  return page.route('**/webhook-endpoints?*', async (route) => {
+    const response = await route.fetch()
+    const { data: endpoints, ...list } = await response.json()
+    const failing = endpoints.map((one: object) => ({ ...one, failing_since: at }))
+    return route.fulfill({ response, json: { ...list, data: failing } })
+  })
+}
+
 const attempt = (status: number | null, error: string) => ({ at, status, error, duration_ms: 80 })
 
 it('the card of a delivery explains what its last attempt means', async () => {
@@ -136,12 +147,7 @@ it('the card of a delivery explains what its last attempt means', async () => {
     const state = { state: 'pending', next_at: at }
     return { id: `dlv_${index}`, type: 'order.paid', ...state, attempts: [last] }
   })
-  await page.route('**/webhook-endpoints?*', async (route) => {
-    const response = await route.fetch()
-    const { data: endpoints, ...list } = await response.json()
-    const failing = endpoints.map((one: object) => ({ ...one, failing_since: at }))
-    return route.fulfill({ response, json: { ...list, data: failing } })
-  })
+  await showAsFailing(page)
   await page.route('**/deliveries?*', (route) => {
     const isAll = !route.request().url().includes('state=failed')
     return route.fulfill({ json: { data: isAll ? data : [], next_cursor: null } })
@@ -154,6 +160,23 @@ it('the card of a delivery explains what its last attempt means', async () => {
 
   await page.getByLabel('Só as que falharam').check()
   await page.getByText('Os que ainda serão repetidos estão “Na fila”').waitFor()
+  await page.close()
+})
+
+it('a resend to a failing webhook is queued, and the page does not say that it is sent now', async () => {
+  const { page } = await openPage(service.browser, await service.createLink('acc_queued'), PHONE)
+  await createWebhooks(page, 'acc_queued', ['ERP'])
+  await showAsFailing(page)
+  const delivery = { id: 'dlv_1', type: 'order.paid', state: 'expired', attempts: [] }
+  await page.route('**/deliveries?*', (route) =>
+    route.fulfill({ json: { data: [delivery], next_cursor: null } }),
+  )
+  await page.route('**/resend', (route) =>
+    route.fulfill({ json: { ...delivery, state: 'pending', next_at: at } }),
+  )
+  await page.getByRole('navigation').getByText('Entregas').click()
+  await page.getByRole('button', { name: 'Reenviar' }).click()
+  await page.getByText('O aviso está na fila: o endereço está falhando').waitFor()
   await page.close()
 })
 

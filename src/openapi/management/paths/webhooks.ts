@@ -17,6 +17,10 @@ const noFields: { of: typeof NoFields; example: Json } = { of: NoFields, example
 const oneEndpoint = { status: 200, description: 'O endpoint.', schema: 'WebhookEndpoint' } as const
 const oneDelivery = { status: 200, description: 'A entrega.', schema: 'WebhookDelivery' } as const
 
+/** The circuit breaker lets single attempts through, of the delivery that is due first. */
+const PROBES =
+  'Com o disjuntor aberto, espera a vez entre as sondas; corrigido o receptor, `enable` o fecha, também num endpoint ativo.'
+
 const change = { tag, isChange: true, isIdempotent: true } as const
 const onEndpoint = {
   ...change,
@@ -87,7 +91,7 @@ export const webhookPaths = {
       operationId: 'webhook_endpoints_enable',
       summary: 'Ativa um endpoint',
       description:
-        'Envia, em ordem, o que ficou retido. O que falhou ou expirou só volta com `replay`, desde `failed_since`.',
+        'Envia, em ordem, o que ficou retido. O que falhou ou expirou só volta com `replay`, desde `failed_since`. Num endpoint ativo, fecha o disjuntor: o que já devia ter saído é enviado.',
       body: noFields,
       answer: { status: 200, description: 'O endpoint.', schema: 'EnabledWebhookEndpoint' },
     }),
@@ -118,7 +122,7 @@ export const webhookPaths = {
       ...onEndpoint,
       operationId: 'webhook_endpoints_test',
       summary: 'Envia um evento de teste',
-      description: 'Um evento `webhook.test`. A resposta não espera a tentativa: busque a entrega.',
+      description: `Um evento \`webhook.test\`. A resposta não espera a tentativa: busque a entrega. ${PROBES}`,
       body: noFields,
       answer: oneDelivery,
       errorCodes: ['endpoint_missing', 'endpoint_disabled'],
@@ -175,7 +179,7 @@ export const webhookPaths = {
       ...change,
       operationId: 'deliveries_resend',
       summary: 'Reenvia uma entrega',
-      description: 'Na hora e com o mesmo `webhook-id`, também depois de um `2xx`.',
+      description: `Entra na fila na hora e com o mesmo \`webhook-id\`, também depois de um \`2xx\`. ${PROBES}`,
       parameters: [account, delivery],
       body: noFields,
       answer: oneDelivery,

@@ -100,7 +100,7 @@ const AuditEntry = resource('AuditEntry', 'Uma mudança, com o seu desfecho.', {
   ),
   outcome: oneOf(
     auditOutcomes,
-    '`failed`: nada mudou. `unknown`: o processo terminou antes de registrar o desfecho.',
+    '`failed`: nada mudou. `unknown`: o processo terminou, ou o armazenamento não respondeu, antes de registrar o desfecho; a mudança pode existir.',
     'done',
   ),
 })

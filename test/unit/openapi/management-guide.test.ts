@@ -16,6 +16,17 @@ describe('the guide of the management API', () => {
     expect(documented.filter((row) => !/^41[35] /.test(row))).toEqual(catalogue)
   })
 
+  it('says of an unknown outcome why it is unknown, and that the change may exist', () => {
+    const [line = ''] = guide.split('\n').filter((text) => text.includes('`unknown`'))
+    for (const fact of ['o processo terminou no meio', '`503`', 'em parte', 'repita']) {
+      expect(line).toContain(fact)
+    }
+    const { components } = JSON.parse(readOpenApiFile('management.json').toString())
+    expect(components.schemas.AuditEntry.properties.outcome.description).toContain(
+      'a mudança pode existir',
+    )
+  })
+
   it('links to its own chapters only', () => {
     const chapters = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => anchorOf(title))
     const links = [...prose.matchAll(/\]\(([^)]+)\)/g)].map(([, target = '']) => target)

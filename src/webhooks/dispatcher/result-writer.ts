@@ -18,8 +18,9 @@ export interface ResultWriter<Context> {
 }
 
 export interface ResultWriterOptions<Context> {
+  /** Returns each delivery as it is stored then. */
   save: DeliveryStore['save']
-  /** `saved`: `null` when the row had changed, and the result was dropped. */
+  /** `saved`: as it is stored now, which another change may have replaced; `null` when removed. */
   onSaved(result: DeliveryResult<Context>, saved: StoredDelivery | null): void
   /** Called after each batch. */
   onBatch(): void

@@ -14,6 +14,7 @@ import { createLaneScheduler } from './lanes/lane-scheduler.ts'
 import { createLanes } from './lanes/lanes.ts'
 import { createOutage } from './outage.ts'
 import { createResultWriter } from './result-writer.ts'
+import { createSaveResults } from './save-results.ts'
 import type { Flight } from './sent-recorder.ts'
 
 export interface SessionPartsOptions extends DispatcherOptions {
@@ -67,7 +68,7 @@ export function createSessionParts(options: SessionPartsOptions) {
   })
   const settled = new Set<Lane>()
   const results = createResultWriter<Flight>({
-    save: deliveries.save,
+    save: createSaveResults({ deliveries, lifecycle }),
     source: createSource(),
     signal,
     onSaved({ context: flight }, saved) {

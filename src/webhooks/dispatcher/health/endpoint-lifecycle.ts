@@ -15,6 +15,11 @@ export interface EndpointLifecycle {
   load(): Promise<void>
   /** Applies endpoints that changed: their pending deliveries are held, released or canceled. */
   apply(changed: readonly Endpoint[]): void
+  /**
+   * Applies an endpoint that has a held delivery as it is stored, which the directory may not show
+   * yet. On return the lane is stopped until the change is applied. Throws Unavailable.
+   */
+  applyStored(id: string): Promise<void>
   /** Disables an endpoint after failures, unless a command changed it meanwhile. */
   disable(endpoint: Endpoint, reason: DisabledReason): void
   /** Waits for the changes in progress. */
@@ -142,6 +147,15 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
         else if (disabled.delete(id)) release(id)
         else if (!working.has(id)) restart(id)
       }
+    },
+    async applyStored(id) {
+      if (disabled.has(id) || working.has(id)) return
+      const endpoint = await options.endpoints.byId(id)
+      if (disabled.has(id) || working.has(id)) return
+      lanes.stop(id)
+      if (endpoint === null) cancel(id)
+      else if (endpoint.disabledReason !== null) hold(id)
+      else release(id)
     },
     disable({ id, url }, reason) {
       lanes.stop(id)

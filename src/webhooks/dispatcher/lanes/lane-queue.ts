@@ -23,7 +23,7 @@ export interface LaneQueue {
   hasFailing(): boolean
   /** Returns a delivery that was not sent. */
   putBack(delivery: StoredDelivery): void
-  /** Ends an attempt. `saved`: the stored result; `null` when the row had changed meanwhile. */
+  /** Ends an attempt. `saved`: the delivery as it is stored now; `null` when it was removed. */
   settle(taken: StoredDelivery, saved: StoredDelivery | null, nowMs: number): void
   /** The number of reads so far that may have added deliveries. */
   reads(): number

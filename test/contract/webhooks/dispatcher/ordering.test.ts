@@ -5,6 +5,7 @@ import {
   openDispatching,
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
+import type { Reply } from '../../../support/webhooks/recording-receiver.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 const MINUTE = 60_000
@@ -107,5 +108,63 @@ describe.each(useWebhookStores())('the order of webhooks on %s', (_name, open) =
     expect(dispatching.receivedOrders()).toEqual(
       Array.from({ length: 10 }, (_, index) => `ord_2 ${index + 1}`),
     )
+  })
+
+  describe('an endpoint that is disabled while an event is in flight', () => {
+    let id: string
+    let response: PromiseWithResolvers<Reply>
+    beforeEach(async () => {
+      id = (await dispatching.subscribe()).id
+      response = Promise.withResolvers<Reply>()
+      dispatching.receiver.reply = () => response.promise
+      // The dispatcher reads that the endpoint is disabled after the response.
+      dispatching.start({ settings: { refreshMs: 60_000 } })
+      await dispatching.announce('ord_1')
+      await received('ord_1 1')
+      await dispatching.change(id, { disabledReason: 'manual' })
+      expect(await dispatching.stores.deliveries.hold(id, dispatching.time.clock())).toBe(1)
+      await dispatching.announce('ord_1')
+      await eventually(async () => expect(await dispatching.deliveries(id)).toHaveLength(2))
+    })
+
+    const states = (...expected: string[]) =>
+      eventually(async () =>
+        expect((await dispatching.deliveries(id)).map(({ state }) => state)).toEqual(expected),
+      )
+
+    async function enable() {
+      dispatching.receiver.reply = () => ({ status: 200 })
+      await dispatching.change(id, { disabledReason: null })
+      await dispatching.stores.deliveries.releaseHeld(id, dispatching.time.clock())
+      await dispatching.change(id, {})
+      dispatching.time.advance(MINUTE)
+    }
+
+    it('sends the later events of the order after that one', async () => {
+      response.resolve({ status: 500 })
+      await states('held', 'held')
+      await quietPeriod()
+      await received('ord_1 1')
+      await enable()
+      await received('ord_1 1', 'ord_1 1', 'ord_1 2')
+      await states('delivered', 'delivered')
+    })
+
+    it('does not send an event again that it accepted', async () => {
+      response.resolve({ status: 200 })
+      await states('delivered', 'held')
+      expect((await dispatching.deliveries(id))[0]?.attempts).toMatchObject([{ status: 200 }])
+      await enable()
+      await states('delivered', 'delivered')
+      await received('ord_1 1', 'ord_1 2')
+    })
+
+    it('receives both in order after an enabling that released nothing', async () => {
+      await dispatching.change(id, { disabledReason: null })
+      dispatching.receiver.reply = () => ({ status: 200 })
+      response.resolve({ status: 500 })
+      await received('ord_1 1', 'ord_1 1', 'ord_1 2')
+      await states('delivered', 'delivered')
+    })
   })
 })

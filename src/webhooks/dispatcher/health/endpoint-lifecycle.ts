@@ -97,6 +97,13 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
   /** The lane stays stopped until all are released, so that they are sent in their order. */
   function release(id: string): void {
     enqueue(id, async () => {
+      const endpoint = await options.endpoints.byId(id)
+      if (endpoint === null) return
+      // The directory may show the endpoint as it was before it was disabled.
+      if (endpoint.disabledReason !== null) {
+        disabled.add(id)
+        return
+      }
       await deliveries.releaseHeld(id, clock())
       restart(id)
     })
@@ -166,12 +173,16 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
             ? null
             : { ...endpoint, ...DISABLED, disabledReason: reason, failingSince },
         )
-        if (changed === null) {
+        // Another 410 or a command may have disabled it, which the directory may not show yet.
+        const current = changed ?? (await options.endpoints.byId(id))
+        if (current === null) return
+        if (current.disabledReason === null) {
           restart(id)
           return
         }
         disabled.add(id)
         await deliveries.hold(id, clock())
+        if (changed === null) return
         const { accountId } = changed
         const notice = { endpointId: id, accountId, failingSince, disabledReason: reason }
         options.notify({ kind: 'disabled', ...notice })

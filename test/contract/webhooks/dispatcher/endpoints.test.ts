@@ -59,6 +59,64 @@ describe.each(useWebhookStores())('changes of endpoints on %s', (_name, open) =>
     expect(dispatching.receiver.received).toHaveLength(1)
   })
 
+  it('several 410 at once end its requests, and what follows is held', async () => {
+    const { id } = await dispatching.subscribe()
+    const gone = Promise.withResolvers<{ status: number }>()
+    dispatching.receiver.reply = () => gone.promise
+    // The dispatcher's copy of the endpoint stays as it was.
+    dispatching.start({ settings: { refreshMs: 60_000 } })
+    await dispatching.announce('ord_1', 'ord_2', 'ord_3')
+    await eventually(() => expect(dispatching.receiver.received).toHaveLength(3))
+    gone.resolve({ status: 410 })
+    await states(id, 'failed', 'failed', 'failed')
+    await dispatching.announce('ord_4')
+    await quietPeriod()
+    await dispatching.announce('ord_5')
+    await quietPeriod()
+    expect(dispatching.receiver.received).toHaveLength(3)
+    dispatching.time.advance(60_000)
+    await states(id, 'failed', 'failed', 'failed', 'held', 'held')
+    expect(dispatching.receiver.received).toHaveLength(3)
+    expect(dispatching.notices).toHaveLength(1)
+  })
+
+  it('a read of endpoints from before a 410 does not let anything be sent', async () => {
+    const { id } = await dispatching.subscribe()
+    const { stores, receiver } = dispatching
+    const gone = Promise.withResolvers<{ status: number }>()
+    const slow = Promise.withResolvers<void>()
+    let isRead = false
+    receiver.reply = () => gone.promise
+    dispatching.start({
+      settings: { refreshMs: 60_000 },
+      stores: {
+        ...stores,
+        endpoints: {
+          ...stores.endpoints,
+          async changes(token) {
+            const changes = await stores.endpoints.changes(token)
+            isRead = token !== null
+            if (isRead) await slow.promise
+            return changes
+          },
+        },
+      },
+    })
+    await dispatching.announce('ord_1')
+    await eventually(() => expect(receiver.received).toHaveLength(1))
+    await dispatching.change(id, { description: 'before the 410' })
+    dispatching.time.advance(60_000)
+    await eventually(() => expect(isRead).toBe(true))
+    gone.resolve({ status: 410 })
+    await eventually(() => expect(dispatching.notices).toHaveLength(1))
+    await dispatching.announce('ord_2')
+    slow.resolve()
+    await quietPeriod()
+    expect(receiver.received).toHaveLength(1)
+    dispatching.time.advance(60_000)
+    await states(id, 'failed', 'held')
+  })
+
   it('what a dispatcher did not hold before it crashed is held by the next one', async () => {
     const { id } = await dispatching.subscribe()
     dispatching.receiver.reply = () => ({ status: 500 })

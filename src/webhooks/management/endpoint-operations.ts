@@ -182,8 +182,9 @@ export function createEndpointOperations({
         if (url === undefined || url === endpoint.url) return changed
         const moved = parseUrl(url, allow)
         if (moved === endpoint.url) return changed
-        const { failingSince } = endpoint.disabledReason === null ? HEALTHY : endpoint
-        return { ...changed, url: moved, ...HEALTHY, failingSince }
+        // A disabled one keeps what the replay starts from, and what the dispatcher has reported.
+        const { failingSince, noticesSent } = endpoint.disabledReason === null ? HEALTHY : endpoint
+        return { ...changed, url: moved, ...HEALTHY, failingSince, noticesSent }
       })
     },
 

@@ -50,12 +50,14 @@ export interface EndpointLifecycleOptions {
 const LOAD_MARGIN_MS = 60_000
 
 /** The notice of a disabled endpoint is the third and last one. */
-const DISABLED = { isBreakerOpen: false, noticesSent: 3 } as const
+const ALL_NOTICES = 3
 
 /** Creates the lifecycle. Changes of one endpoint are applied in their order. */
 export function createEndpointLifecycle(options: EndpointLifecycleOptions): EndpointLifecycle {
   const { deliveries, directory, lanes, clock } = options
   const disabled = new Set<string>()
+  /** Endpoints whose last notice was sent, which is not stored yet. */
+  const announced = new Set<string>()
   const working = new Map<string, Promise<void>>()
 
   function enqueue(id: string, work: () => Promise<unknown>): void {
@@ -122,10 +124,37 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
     release(id)
   }
 
+  function lacksNotice({ disabledReason, noticesSent }: Endpoint): boolean {
+    const isAutomatic = disabledReason === 'failing' || disabledReason === 'gone'
+    return isAutomatic && noticesSent < ALL_NOTICES
+  }
+
+  /** Counted after it is sent: the next dispatcher repeats it, under the same id, after a crash. */
+  async function announceDisabled(endpoint: Endpoint): Promise<void> {
+    if (!lacksNotice(endpoint)) return
+    const { id, accountId, failingSince, disabledReason } = endpoint
+    const notice = { endpointId: id, accountId, failingSince, disabledReason }
+    if (!announced.has(id)) options.notify({ kind: 'disabled', ...notice })
+    announced.add(id)
+    await options.endpoints.update(id, (current) =>
+      lacksNotice(current) ? { ...current, noticesSent: ALL_NOTICES } : null,
+    )
+    announced.delete(id)
+  }
+
+  /** An earlier dispatcher disabled it, and may have ended before its notice. */
+  function recoverNotice(id: string): void {
+    enqueue(id, async () => {
+      const endpoint = await options.endpoints.byId(id)
+      if (endpoint !== null) await announceDisabled(endpoint)
+    })
+  }
+
   return {
     async load() {
-      for (const { id, disabledReason } of directory.all()) {
-        if (disabledReason !== null) disabled.add(id)
+      for (const endpoint of directory.all()) {
+        if (endpoint.disabledReason !== null) disabled.add(endpoint.id)
+        if (lacksNotice(endpoint)) recoverNotice(endpoint.id)
       }
       // The clock of an earlier dispatcher may have been far ahead.
       const nowMs = options.dueClock()
@@ -171,7 +200,7 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
         const changed = await options.endpoints.update(id, (endpoint) =>
           endpoint.disabledReason !== null || endpoint.url !== url
             ? null
-            : { ...endpoint, ...DISABLED, disabledReason: reason, failingSince },
+            : { ...endpoint, isBreakerOpen: false, disabledReason: reason, failingSince },
         )
         // Another 410 or a command may have disabled it, which the directory may not show yet.
         const current = changed ?? (await options.endpoints.byId(id))
@@ -181,11 +210,8 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
           return
         }
         disabled.add(id)
+        await announceDisabled(current)
         await deliveries.hold(id, clock())
-        if (changed === null) return
-        const { accountId } = changed
-        const notice = { endpointId: id, accountId, failingSince, disabledReason: reason }
-        options.notify({ kind: 'disabled', ...notice })
       })
     },
     async settle() {

@@ -188,6 +188,87 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     await second.stop()
   })
 
+  describe('an endpoint that answers 410 while the store fails', () => {
+    let id: string
+    beforeEach(async () => {
+      id = (await dispatching.subscribe()).id
+      dispatching.receiver.reply = () => ({ status: 410 })
+    })
+
+    /** Fails after it stored that an endpoint is disabled, this many times. */
+    function failingUpdates(failures: number) {
+      const { stores } = dispatching
+      const { update } = stores.endpoints
+      let left = failures
+      return {
+        ...stores,
+        endpoints: {
+          ...stores.endpoints,
+          async update(...call: Parameters<typeof update>) {
+            const changed = await update(...call)
+            const isDisabled = (await stores.endpoints.byId(call[0]))?.disabledReason === 'gone'
+            if (!isDisabled || left === 0) return changed
+            left -= 1
+            throw new Unavailable('no answer')
+          },
+        },
+      }
+    }
+
+    async function expectOneNotice() {
+      await dispatching.announce('ord_2')
+      await eventually(async () =>
+        expect((await dispatching.deliveries(id)).map(({ state }) => state)).toEqual([
+          'failed',
+          'held',
+        ]),
+      )
+      await eventually(() => expect(dispatching.notices).toHaveLength(1))
+      expect(dispatching.notices).toMatchObject([{ kind: 'disabled', disabledReason: 'gone' }])
+      await eventually(async () =>
+        expect((await dispatching.stores.endpoints.byId(id))?.noticesSent).toBe(3),
+      )
+      await quietPeriod()
+      expect(dispatching.receivedOrders()).toEqual(['ord_1 1'])
+      expect(dispatching.notices).toHaveLength(1)
+    }
+
+    it('is disabled with one notice when its deliveries cannot be held at first', async () => {
+      const { stores } = dispatching
+      let failures = 1
+      const failing = withDeliveries(stores, {
+        async hold(...call) {
+          failures -= 1
+          if (failures >= 0) throw new Unavailable('no answer')
+          return stores.deliveries.hold(...call)
+        },
+      })
+      dispatching.start({ stores: failing })
+      await dispatching.announce('ord_1')
+      await eventually(() => expect(dispatching.log).toContain('recovered'))
+      await expectOneNotice()
+    })
+
+    it('is disabled with one notice when the store reports no success of it', async () => {
+      dispatching.start({ stores: failingUpdates(2) })
+      await dispatching.announce('ord_1')
+      await eventually(() => expect(dispatching.log).toContain('recovered'))
+      await expectOneNotice()
+    })
+
+    it('is reported by the next dispatcher when the one that disabled it ended', async () => {
+      const first = dispatching.start({ stores: failingUpdates(1_000) })
+      await dispatching.announce('ord_1')
+      await eventually(async () =>
+        expect((await dispatching.stores.endpoints.byId(id))?.disabledReason).toBe('gone'),
+      )
+      await first.stop()
+      dispatching.notices.length = 0
+      dispatching.start()
+      await expectOneNotice()
+    })
+  })
+
   it('an error that a retry cannot correct ends the dispatcher', async () => {
     await dispatching.subscribe()
     const broken = dispatching.start({

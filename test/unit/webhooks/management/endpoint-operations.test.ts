@@ -254,6 +254,12 @@ describe('updateEndpoint', () => {
     expect(enabled).toMatchObject({ endpoint: healthy, failedSince: failing.failingSince })
   })
 
+  it('keeps the count of notices of a disabled endpoint, which were sent', async () => {
+    const { id, url } = await test.endpoint({ disabledReason: 'gone', noticesSent: 3 })
+    const updated = await test.management.updateEndpoint({ id }, { url: `${url}/2` })
+    expect(updated).toMatchObject({ disabledReason: 'gone', noticesSent: 3 })
+  })
+
   it('accepts the URL that is stored, also when no new endpoint could have it', async () => {
     const url = 'http://127.0.0.1:4000/'
     const { id } = await test.endpoint({ url })

@@ -27,7 +27,7 @@ const NOTICES: readonly { kind: NoticeKind; afterMs: number }[] = [
   { kind: 'failing_24h', afterMs: 24 * HOUR_MS },
 ]
 
-/** Jitter makes the last attempt of a schedule at most this much later. */
+/** A lane that is always busy is stopped then: jitter makes a last attempt at most this much later. */
 const LATEST = 1.25
 const GRACE_MS = 60_000
 
@@ -55,15 +55,17 @@ export function createFailingEndpoints(options: FailingEndpointsOptions): () => 
   }
 
   /**
-   * The last attempts of a schedule may be a little late, and each of them could succeed. Their
-   * results are stored first, because what is pending then is held.
+   * The last attempts of a schedule may be a little late, and each of them could succeed. So could
+   * the first ones after a stop of this process that lasted longer than the schedule.
    */
   function hasGivenUp(lane: Lane, failingSince: number, nowMs: number): boolean {
     const endsAt = failingSince + giveUpMs
     if (nowMs < endsAt) return false
-    const hasFailedSince = lane.lastFailedAt !== null && lane.lastFailedAt >= endsAt
-    const hasEnded = lane.queue.isEmpty() || (hasFailedSince && !lane.queue.isBusy())
-    return hasEnded || nowMs >= failingSince + giveUpMs * LATEST + GRACE_MS
+    if (lane.queue.isEmpty()) return true
+    // What is pending is attempted within the longest delay of the schedule.
+    if (lane.lastFailedAt === null || lane.lastFailedAt < endsAt) return false
+    // Results are stored first, because what is pending then is held.
+    return !lane.queue.isBusy() || nowMs >= failingSince + giveUpMs * LATEST + GRACE_MS
   }
 
   return () => {

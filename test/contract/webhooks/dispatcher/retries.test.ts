@@ -138,6 +138,45 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
     )
   })
 
+  describe('an endpoint that failed once, long before the dispatcher started again', () => {
+    let response: PromiseWithResolvers<Reply>
+    let id: string
+    beforeEach(async () => {
+      id = (await dispatching.subscribe()).id
+      const first = dispatching.start()
+      await dispatching.announce('ord_1')
+      await eventually(async () => expect((await only(id)).attempts).toHaveLength(1))
+      await first.stop()
+      dispatching.time.advance(91 * HOUR)
+      response = Promise.withResolvers<Reply>()
+      dispatching.receiver.reply = () => response.promise
+      dispatching.start()
+      await eventually(() => expect(dispatching.receiver.received).toHaveLength(2))
+      await quietPeriod()
+    })
+
+    it('is healthy when it accepts the next attempt', async () => {
+      response.resolve({ status: 200 })
+      await eventually(async () => expect(await only(id)).toMatchObject({ state: 'delivered' }))
+      await eventually(async () =>
+        expect(await dispatching.stores.endpoints.byId(id)).toMatchObject({
+          disabledReason: null,
+          failingSince: null,
+        }),
+      )
+      expect(dispatching.notices.map(({ kind }) => kind)).not.toContain('disabled')
+    })
+
+    it('is disabled when it rejects the next attempt', async () => {
+      response.resolve({ status: 500 })
+      await eventually(async () =>
+        expect(await dispatching.stores.endpoints.byId(id)).toMatchObject({
+          disabledReason: 'failing',
+        }),
+      )
+    })
+  })
+
   it('what is held for 7 days expires', async () => {
     const { id } = await dispatching.subscribe({ disabledReason: 'manual' })
     dispatching.start()

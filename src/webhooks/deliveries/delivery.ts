@@ -114,11 +114,28 @@ export interface LatestInstants {
 
 export interface Replay {
   endpointId: string
-  /** Of events recorded at or after this instant, epoch milliseconds. */
+  /**
+   * Of events recorded at or after this instant, epoch milliseconds. Of earlier events, what failed
+   * or expired and meets {@link hasFailedSince}.
+   */
   sinceMs: number
   /** Only what failed or expired; otherwise also what was delivered. */
   failedOnly: boolean
   nowMs: number
+}
+
+type FailedDelivery = Pick<Delivery, 'state' | 'attempts' | 'firstFailedAt' | 'heldAt'>
+
+/**
+ * Whether a delivery that failed or expired began to fail, was held or got its 410 at or after an
+ * instant. Its event is older than the failure of the endpoint that it began. Pure.
+ */
+export function hasFailedSince(
+  { state, attempts, firstFailedAt, heldAt }: FailedDelivery,
+  sinceMs: number,
+): boolean {
+  const goneAt = state === 'failed' ? (attempts.at(-1)?.at ?? null) : null
+  return [firstFailedAt, heldAt, goneAt].some((at) => at !== null && at >= sinceMs)
 }
 
 /**

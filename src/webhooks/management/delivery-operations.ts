@@ -33,7 +33,7 @@ export interface DeliveryListOptions {
 }
 
 export interface ReplayOptions {
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds: of the events, or of the first failure of what failed or expired. */
   sinceMs: number
   /** Only what failed or expired; otherwise also what was delivered. */
   failedOnly?: boolean

@@ -200,6 +200,28 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
       expect(await states('we_2')).toEqual({ c: 'failed' })
     })
 
+    it.each([false, true])(
+      'includes earlier events that failed or were held since then (failures alone: %s)',
+      async (failedOnly) => {
+        const failed = { state: 'failed', nextAt: null } as const
+        const expired = { state: 'expired', nextAt: null } as const
+        const attempts = [attempt({ at: 19_000 }), attempt({ at: 20_000, status: 410 })]
+        await create(
+          { id: 'a', ...failed, firstFailedAt: 20_000, attempts: attempts.slice(1) },
+          { id: 'b', ...expired, firstFailedAt: 20_000, event: { sequence: 2 } },
+          { id: 'c', ...expired, heldAt: 20_000, event: { sequence: 3 } },
+          { id: 'd', ...failed, firstFailedAt: 19_000, attempts, event: { sequence: 4 } },
+          { id: 'e', ...failed, firstFailedAt: 19_999, event: { sequence: 5 } },
+          { id: 'f', ...expired, heldAt: 19_999, event: { sequence: 6 } },
+          { id: 'g', state: 'delivered', nextAt: null, attempts, event: { sequence: 7 } },
+        )
+        expect(await stores.deliveries.replay({ ...replay, sinceMs: 20_000, failedOnly })).toBe(4)
+        const kept = { e: 'failed', f: 'expired', g: 'delivered' }
+        const replayed = { a: 'pending', b: 'pending', c: 'pending', d: 'pending' }
+        expect(await states()).toEqual({ ...kept, ...replayed })
+      },
+    )
+
     it('keeps earlier attempts, and starts the schedule anew', async () => {
       const attempts = [attempt(), attempt({ at: 21_000 })]
       const failed = { state: 'expired', nextAt: null, attempts } as const

@@ -34,10 +34,11 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
   function transition({ query, apply }: DeliveryTransition): Promise<number> {
     const change = (document: FoundDocument) => {
       const delivery = intactDelivery(document, options)
-      if (delivery === null) return null
+      const changed = delivery && apply(delivery)
+      if (changed === null) return null
       return {
-        action: { index: { _id: delivery.id, ...document.state } },
-        source: deliverySource(apply(delivery)),
+        action: { index: { _id: changed.id, ...document.state } },
+        source: deliverySource(changed),
       }
     }
     return visibility.write(true, () => writeMatching(target, query, change))

@@ -2,6 +2,7 @@ import {
   type Delivery,
   type DeliveryState,
   FAILED_STATES,
+  hasFailedSince,
   type LatestInstants,
   type Removal,
   type Replay,
@@ -11,8 +12,8 @@ import {
 export interface DeliveryTransition {
   /** The search for the deliveries, by the fields of their documents. */
   query: object
-  /** The changed delivery. Its document still matches the query. */
-  apply(delivery: Delivery): Delivery
+  /** The changed delivery; `null` to leave it. Its document still matches the query. */
+  apply(delivery: Delivery): Delivery | null
 }
 
 const term = (field: string, value: string) => ({ term: { [field]: value } })
@@ -85,9 +86,20 @@ export const transitions = {
     query: allOf(
       term('endpoint_id', endpointId),
       states(...FAILED_STATES, ...(failedOnly ? [] : (['delivered'] as const))),
-      { range: { recorded_at: { gte: sinceMs } } },
+      // Instants of attempts are not indexed; few deliveries are `failed`.
+      anyOf([
+        { range: { recorded_at: { gte: sinceMs } } },
+        { range: { first_failed_at: { gte: sinceMs } } },
+        { range: { held_at: { gte: sinceMs } } },
+        states('failed'),
+      ]),
     ),
-    apply: (delivery) => pendingAt(delivery, nowMs),
+    apply: (delivery) => {
+      const isRecent = delivery.event.recordedAt >= sinceMs
+      const isFailed = FAILED_STATES.includes(delivery.state)
+      const isReplayed = isRecent || (isFailed && hasFailedSince(delivery, sinceMs))
+      return isReplayed ? pendingAt(delivery, nowMs) : null
+    },
   }),
   purgeExcerpts: (beforeMs: number): DeliveryTransition => ({
     query: { range: { excerpt_at: { lt: beforeMs } } },

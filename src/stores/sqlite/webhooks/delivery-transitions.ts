@@ -1,7 +1,12 @@
+import type { StatementSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import type { Attempt, DeliveryStore } from '../../../webhooks/deliveries/delivery.ts'
+import {
+  type Attempt,
+  type DeliveryStore,
+  hasFailedSince,
+} from '../../../webhooks/deliveries/delivery.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
-import { parseAttempts, renderAttempts } from './delivery-row.ts'
+import { type DeliveryRow, parseAttempts, renderAttempts } from './delivery-row.ts'
 
 /** Changes of many deliveries at once. */
 export type DeliveryTransitions = Pick<
@@ -38,6 +43,9 @@ interface AttemptsRow {
   attempts: string
 }
 
+type EndedRow = AttemptsRow &
+  Pick<DeliveryRow, 'state' | 'recorded_at' | 'sequence' | 'first_failed_at' | 'held_at'>
+
 /**
  * The changes of many deliveries. Each is a series of short transactions, so a failure leaves a part
  * unchanged; repeating the call completes it.
@@ -66,14 +74,17 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
     "state = 'expired'",
     "deliveries INDEXED BY deliveries_by_hold WHERE state = 'held' AND held_at < $beforeMs",
   )
-  const [selectEnded, selectFailed] = [
-    "deliveries INDEXED BY deliveries_by_event WHERE state IN ('delivered', 'failed', 'expired')",
-    "deliveries INDEXED BY deliveries_failed WHERE state IN ('failed', 'expired')",
-  ].map((source) =>
+  const prepareEnded = (source: string) =>
     db.prepare(`
-      SELECT rowid, recorded_at, sequence FROM ${source} AND endpoint_id = ?
-        AND (recorded_at, sequence, rowid) > (?, ?, ?)
-      ORDER BY recorded_at, sequence, rowid LIMIT ${BATCH}`),
+      SELECT rowid, state, recorded_at, sequence, first_failed_at, held_at,
+        CASE state WHEN 'failed' THEN attempts ELSE '[]' END AS attempts
+      FROM ${source} AND endpoint_id = ? AND (recorded_at, sequence, rowid) > (?, ?, ?)
+      ORDER BY recorded_at, sequence, rowid LIMIT ${BATCH}`)
+  const selectFailed = prepareEnded(
+    "deliveries INDEXED BY deliveries_failed WHERE state IN ('failed', 'expired')",
+  )
+  const selectDelivered = prepareEnded(
+    "deliveries INDEXED BY deliveries_by_event WHERE state = 'delivered'",
   )
   const repeat = db.prepare(
     `UPDATE deliveries SET ${toPending('$nowMs')}, revision = revision + 1 WHERE rowid = $rowid`,
@@ -97,6 +108,28 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
     'UPDATE deliveries SET attempts = ?, excerpt_at = ?, revision = revision + 1 WHERE rowid = ?',
   )
 
+  /** Repeats the matching ones of the rows of an endpoint whose events are from an instant on. */
+  async function repeatMatching(
+    select: StatementSync,
+    { endpointId, fromMs, nowMs }: { endpointId: string; fromMs: number; nowMs: number },
+    matches: (row: EndedRow) => boolean,
+  ): Promise<number> {
+    let after: [number, number, number] = [fromMs, -1, 0]
+    let repeated = 0
+    await inBatches(() =>
+      db.write(() => {
+        const rows = select.all(endpointId, ...after) as unknown as EndedRow[]
+        const matching = rows.filter(matches)
+        for (const { rowid } of matching) repeat.run({ nowMs, rowid })
+        repeated += matching.length
+        const last = rows.at(-1)
+        if (last) after = [last.recorded_at, last.sequence, last.rowid]
+        return rows.length
+      }),
+    )
+    return repeated
+  }
+
   return {
     hold: (endpointId, nowMs) =>
       inBatches(() => db.run(() => Number(hold.run({ endpointId, nowMs }).changes))),
@@ -110,18 +143,15 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
       await inBatches(() => db.run(() => Number(expire.run({ beforeMs }).changes)))
     },
     async replay({ endpointId, sinceMs, failedOnly, nowMs }) {
-      const select = failedOnly ? selectFailed : selectEnded
-      let after: [number, number, number] = [sinceMs, -1, 0]
-      return inBatches(() =>
-        db.write(() => {
-          const rows = select?.all(endpointId, ...after) ?? []
-          for (const { rowid } of rows) repeat.run({ nowMs, rowid: Number(rowid) })
-          const last = rows.at(-1)
-          if (last)
-            after = [Number(last['recorded_at']), Number(last['sequence']), Number(last['rowid'])]
-          return rows.length
-        }),
+      const ofEndpoint = { endpointId, nowMs }
+      const failed = await repeatMatching(
+        selectFailed,
+        { ...ofEndpoint, fromMs: 0 },
+        (row) => row.recorded_at >= sinceMs || hasFailedSince(failedOf(row), sinceMs),
       )
+      if (failedOnly) return failed
+      const from = { ...ofEndpoint, fromMs: sinceMs }
+      return failed + (await repeatMatching(selectDelivered, from, () => true))
     },
     async forgetOrders(removals) {
       const rest = [...removals]
@@ -152,6 +182,13 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
     },
   }
 }
+
+const failedOf = (row: EndedRow) => ({
+  state: row.state,
+  attempts: parseAttempts(row.attempts),
+  firstFailedAt: row.first_failed_at,
+  heldAt: row.held_at,
+})
 
 /** Removes the excerpts of attempts before this instant. */
 function withoutExcerpts(attempts: string, beforeMs: number): Attempt[] {

@@ -27,7 +27,7 @@ const NOTICES: readonly { kind: NoticeKind; afterMs: number }[] = [
   { kind: 'failing_24h', afterMs: 24 * HOUR_MS },
 ]
 
-/** A lane that is always busy is stopped then: jitter makes a last attempt at most this much later. */
+/** Also of a lane that is always busy: jitter makes the last attempt at most this much later. */
 const LATEST = 1.25
 const GRACE_MS = 60_000
 

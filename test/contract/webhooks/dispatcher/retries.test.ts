@@ -235,6 +235,19 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
     expect(dispatching.receiver.received).toHaveLength(2)
   })
 
+  it('a replay since the first failure of an endpoint includes the delivery that failed', async () => {
+    reply = { status: 410 }
+    const { id } = await dispatching.subscribe()
+    await dispatching.announce('ord_1')
+    dispatching.time.advance(MINUTE)
+    dispatching.start()
+    await eventually(() => expect(dispatching.notices).toHaveLength(1))
+    const sinceMs = (await dispatching.stores.endpoints.byId(id))?.failingSince ?? 0
+    expect((await only(id)).event.recordedAt).toBeLessThan(sinceMs)
+    const replay = { endpointId: id, sinceMs, failedOnly: true, nowMs: dispatching.time.clock() }
+    expect(await dispatching.stores.deliveries.replay(replay)).toBe(1)
+  })
+
   it('a 410 of an endpoint whose URL was changed meanwhile does not disable it', async () => {
     const { id } = await dispatching.subscribe()
     const gone = Promise.withResolvers<Reply>()

@@ -10,6 +10,7 @@ import {
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { DeadlineConnection, type RawRequest, type RawResponse } from './deadline-connection.ts'
 import { NOT_FOUND, NOT_JSON, toStoreError } from './errors.ts'
+import { NodePool } from './node-pool.ts'
 
 export interface OpenSearchNodes {
   /** URLs; the credentials of the first that has some are for all. */
@@ -45,6 +46,7 @@ export function connectOpenSearch({ urls, ca }: OpenSearchNodes): OpenSearch {
     nodes: urls.map(withoutCredentials), // So that no error or log line contains them.
     ...(auth && { auth }),
     Connection: DeadlineConnection,
+    ConnectionPool: NodePool,
     ...(ca !== undefined && { ssl: { ca } }),
     maxRetries: 0, // The client's retries have no pause and ignore the deadline.
     Serializer: ProtoSafeSerializer,

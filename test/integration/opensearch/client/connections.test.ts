@@ -131,12 +131,39 @@ describe('two nodes', () => {
     const { get } = connect([first.url, second.url])
     await thrownBy(get())
     expect(text(await get())).toBe(ORDER)
-    vi.setSystemTime(Date.now() + 3_600_000) // The client waits for minutes before it asks again.
+    vi.setSystemTime(Date.now() + 60_000)
     for (const node of [first, second]) {
       const before = node.received.length
       const received = async () => (await get()) && node.received.length
       await expect.poll(received).toBeGreaterThan(before + 1)
     }
+  })
+
+  it('a node that failed many requests at once gets requests again within a minute', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const failures = 8
+    const { url, received } = await serve(...Array(failures).fill(reset), found)
+    const other = await serve(found)
+    const { get } = connect([url, other.url])
+    await Promise.all(Array.from({ length: 2 * failures }, get))
+    expect(received).toHaveLength(failures)
+    vi.setSystemTime(Date.now() + 60_000)
+    const total = async () => (await get()) && received.length
+    await expect.poll(total).toBeGreaterThan(failures + 1)
+  })
+
+  it('a node that never responds gets one ping at a time', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const stalled = await serve(reset, stall)
+    const { url } = await serve(found)
+    const { get } = connect([stalled.url, url])
+    for (let time = 0; time < 2; time++) await get()
+    expect(stalled.received).toHaveLength(1)
+    vi.setSystemTime(Date.now() + 60_000)
+    for (let time = 0; time < 5; time++) await get()
+    await expect.poll(() => stalled.received.length).toBeGreaterThan(1)
+    await get()
+    expect(stalled.received).toHaveLength(2)
   })
 
   it('the client uses the second node after the first one stalls', async () => {

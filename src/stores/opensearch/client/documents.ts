@@ -75,12 +75,14 @@ export function parseGetResponse(index: string, response: GetResponse): StoredDo
   const { found, _source, error } = response
   if (found === false) return null
   const state = documentState(response)
-  if (found !== true || state === null) {
-    throw new Unavailable(
-      `OpenSearch could not read a document of ${index}: ${error?.reason ?? 'no reason'}`,
-    )
-  }
+  if (found !== true || state === null) throw unreadableDocument(index, error)
   return { source: _source, state }
+}
+
+function unreadableDocument(index: string, error: GetResponse['error']): Unavailable {
+  return new Unavailable(
+    `OpenSearch could not read a document of ${index}: ${error?.reason ?? 'no reason'}`,
+  )
 }
 
 export interface MgetRequest {
@@ -148,7 +150,11 @@ function checkMgetComplete(
   index: string,
   count: number,
 ): MgetDocument[] {
-  for (const response of responses ?? []) assertPermitted(Object(response).error)
+  for (const response of responses ?? []) {
+    const { error } = Object(response)
+    assertPermitted(error)
+    if (error !== undefined) throw unreadableDocument(index, error)
+  }
   if (responses?.length === count && responses.every(isMgetDocument)) return responses
   throw new Unavailable(
     `the mget response of OpenSearch lacks a document of ${index}, or the state of one`,

@@ -77,6 +77,16 @@ describe('the document lookup', () => {
     const { inspection } = await start(respond(200, body))
     expect(await thrownBy(inspection.documents(keys))).toBeInstanceOf(Unavailable)
   })
+
+  it('a lookup without a shard copy reports the reason of OpenSearch', async () => {
+    const error = { type: 'no_shard_available_action_exception', reason: 'No shard available' }
+    const { inspection } = await start(
+      respond(200, { docs: [found, { _id: 'acc_2:ord_1', error }] }),
+    )
+    expect(await thrownBy(inspection.documents(keys))).toEqual(
+      new Unavailable('OpenSearch could not read a document of orders: No shard available'),
+    )
+  })
 })
 
 describe('a scan', () => {

@@ -15,7 +15,9 @@ export function createDispatcherLog(logger: Logger): DispatcherEvents {
       isDispatcher = isNowDispatcher
     },
     onLeaseLost: () =>
-      logger.warn('another dispatcher took over: this one did not renew its lease in time'),
+      logger.warn(
+        'this dispatcher did not renew its lease in time: another one may have taken over',
+      ),
     onFanOut() {},
     onAttempt({ outcome, endpointId, deliveryId, eventId, type, attempt, status, error }) {
       if (outcome === 'delivered') return

@@ -46,7 +46,7 @@ export interface DispatcherEvents {
   onStandby(reason: string): void
   /** This process became the dispatcher, or stopped being it. */
   onDispatcher(isDispatcher: boolean): void
-  /** Another process took over. */
+  /** Another process took over, or the lease expired while the store did not respond. */
   onLeaseLost(): void
   /** Deliveries were created. */
   onFanOut(count: number): void

@@ -82,7 +82,7 @@ describe('the log of a dispatcher', () => {
     expect(lines.map(({ msg }) => msg)).toEqual([
       'the dispatcher of webhooks is on standby',
       'this process delivers webhooks now',
-      'another dispatcher took over: this one did not renew its lease in time',
+      'this dispatcher did not renew its lease in time: another one may have taken over',
       'this process delivers webhooks no longer',
     ])
     expect(lines[0]).toMatchObject({ reason: expect.stringContaining('host 1') })

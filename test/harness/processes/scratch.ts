@@ -25,8 +25,8 @@ export interface ScratchProcess {
   exitCode(): number | null
   /** The tail of its output, which explains a failed start. */
   logTail(): Promise<string>
-  /** Kills the program, even when stopped, and waits for its exit. */
-  kill(): Promise<void>
+  /** Sends a signal and waits for the exit. SIGKILL, the default, also ends a stopped program. */
+  kill(signal?: NodeJS.Signals): Promise<void>
 }
 
 /** A temporary folder and its programs. Neither outlives this process. */
@@ -119,10 +119,10 @@ function scratchProcess(child: ChildProcess, logFile: string): ScratchProcess {
     async logTail() {
       return (await readFile(logFile, 'utf8')).slice(-LOG_TAIL_CHARACTERS)
     },
-    async kill() {
+    async kill(signal = 'SIGKILL') {
       if (hasEnded()) return
       const end = once(child, 'exit')
-      child.kill('SIGKILL')
+      child.kill(signal)
       await end
     },
   }

@@ -8,6 +8,16 @@ class JoiningNode {
         .put("discovery.type", "zen")
         .put("node.name", System.getProperty("node.name")));
     runner.build(args);
+    // As OpenSearch's own main does: SIGTERM closes the node, which then leaves the cluster.
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> close(runner)));
     Thread.currentThread().join();
+  }
+
+  private static void close(OpenSearchRunner runner) {
+    try {
+      runner.close();
+    } catch (java.io.IOException e) {
+      e.printStackTrace();
+    }
   }
 }

@@ -28,8 +28,11 @@ export interface ClusterPlan {
 
 /** One process of the cluster and the HTTP ports of its nodes. */
 export interface ClusterNode {
+  /** Another one after a restart. */
   readonly process: ScratchProcess
   readonly ports: readonly number[]
+  /** Starts the process again after its end, on the same ports and data. It may not listen yet. */
+  startAgain(): Promise<void>
 }
 
 /** Starts the processes of a cluster and waits until every node is in it. */
@@ -70,7 +73,7 @@ async function startNode(
     await writeFile(join(conf, path), content)
   }
 
-  const process = await scratch.start(name, plan.java, [
+  const args = [
     ...[`-Xms${plan.heapMb}m`, `-Xmx${plan.heapMb}m`],
     ...[`-Djava.io.tmpdir=${temporary}`, `-Djna.tmpdir=${temporary}`],
     ...['--enable-native-access=ALL-UNNAMED', '-Dlog4j2.disable.jmx=true', `-Dnode.name=${name}`],
@@ -78,8 +81,17 @@ async function startNode(
     ...['-basePath', home, '-confPath', conf, '-clusterName', clusterName(scratch), '-useLogger'],
     ...['-numOfNode', `${ports.length}`, '-baseHttpPort', `${Number(ports[0]) - 1}`],
     ...(plan.security ? ['-pluginTypes', PLUGIN_CLASS] : []),
-  ])
-  return { process, ports }
+  ]
+  let process = await scratch.start(name, plan.java, args)
+  return {
+    get process() {
+      return process
+    },
+    ports,
+    async startAgain() {
+      process = await scratch.start(name, plan.java, args)
+    },
+  }
 }
 
 /**

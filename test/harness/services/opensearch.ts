@@ -3,7 +3,12 @@ import { startInScratch } from '../processes/scratch.ts'
 import { findOnPath } from '../tools/find-on-path.ts'
 import { findJava, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
 import { openSearchClassPath, securedClassPath } from './opensearch-class-path.ts'
-import { snapshotFolder, startCluster, TRANSPORT_OFFSET } from './opensearch-cluster.ts'
+import {
+  type ClusterNode,
+  snapshotFolder,
+  startCluster,
+  TRANSPORT_OFFSET,
+} from './opensearch-cluster.ts'
 import { openSearchVersion } from './opensearch-version.ts'
 import { nodeSecurity, type SecurityOptions } from './security-plugin.ts'
 
@@ -35,6 +40,10 @@ export interface OpenSearchNode {
   /** For signals; nodes share it unless each has its own process. */
   readonly pid: number
   readonly logFile: string
+  /** Ends its process as an upgrade does, with SIGTERM; nodes share it, as they do the id. */
+  stop(): Promise<void>
+  /** Starts the process again, on the same port and data. It may not listen yet. */
+  startAgain(): Promise<void>
 }
 
 /** A private cluster on the loopback address. */
@@ -67,8 +76,8 @@ export async function startOpenSearch(options: OpenSearchOptions = {}): Promise<
     const plan = { java, classPath, heapMb, ports, separateProcesses, security }
     const members = await startCluster(plan, scratch)
     const origin = security ? 'https://localhost' : 'http://127.0.0.1'
-    const running = members.flatMap(({ ports: own, process: { pid, logFile } }) =>
-      own.map((port) => ({ url: `${origin}:${port}`, pid, logFile })),
+    const running = members.flatMap((member) =>
+      member.ports.map((port) => nodeOf(member, `${origin}:${port}`)),
     )
     return {
       url: running.map(({ url }) => url).join(','),
@@ -77,6 +86,20 @@ export async function startOpenSearch(options: OpenSearchOptions = {}): Promise<
       stop: scratch.close,
     }
   })
+}
+
+function nodeOf(member: ClusterNode, url: string): OpenSearchNode {
+  return {
+    url,
+    get pid() {
+      return member.process.pid
+    },
+    get logFile() {
+      return member.process.logFile
+    },
+    stop: () => member.process.kill('SIGTERM'),
+    startAgain: member.startAgain,
+  }
 }
 
 /** Consecutive free ports. The search starts at random, since other processes may search too. */

@@ -3,8 +3,8 @@ import { type OpenSearchNode, startOpenSearch } from '../../harness/services/ope
 import { opensearch } from './backend.ts'
 
 /**
- * An OpenSearch cluster whose nodes can be stopped and killed one by one. Until it is stopped, the
- * tests open their services on it.
+ * An OpenSearch cluster whose nodes can be frozen, restarted and killed one by one. Until it is
+ * stopped, the tests open their services on it.
  */
 export async function startKillableCluster(nodeCount: number) {
   const { nodes, stop } = await startOpenSearch({
@@ -38,6 +38,20 @@ export async function startKillableCluster(nodeCount: number) {
       } finally {
         process.kill(node.pid, 'SIGCONT')
       }
+      await untilGreen()
+    },
+
+    /**
+     * Stops the node as an upgrade does, calls `whileDown`, starts the node again, and waits until it
+     * has rejoined with its shard copies.
+     */
+    async restart(node: OpenSearchNode, whileDown: () => void): Promise<void> {
+      await untilGreen()
+      avoid(node)
+      await node.stop()
+      await untilThere(nodeCount - 1, 'yellow')
+      whileDown()
+      await node.startAgain()
       await untilGreen()
     },
 

@@ -14,8 +14,7 @@ const PING_INTERVAL_MS = 10_000
  * would also send a ping until one has ended.
  */
 export class NodePool extends ConnectionPool {
-  /** In flight: none or one. */
-  #pings = 0
+  #isPinging = false
 
   constructor(options: Options) {
     super(options)
@@ -25,10 +24,10 @@ export class NodePool extends ConnectionPool {
 
   /** Pings a failed node that is due. The client calls it before every request. */
   override resurrect(options: Parameters<Resurrect>[0]): void {
-    if (this.#pings > 0) return
-    this.#pings = 1
+    if (this.#isPinging) return
+    this.#isPinging = true
     super.resurrect(options, () => {
-      this.#pings = 0
+      this.#isPinging = false
     })
   }
 }

@@ -50,8 +50,9 @@ export interface ServiceEvents
     Pick<SharedLimiterEvents, 'instrumentCounters' | 'onFallbackDecision'> {
   onDecision(decision: LimiterDecision, isAllowed: boolean): void
   onKeyLookup(result: KeyLookupOutcome): void
-  /** Receives a failed flush of the usage of keys, which the next one repeats. */
+  /** Receives the first of failed flushes in a row of the usage of keys, which are repeated. */
   onUsageFailure?(error: unknown): void
+  onUsageRecovered?(): void
 }
 
 /** Opens the configured services. */
@@ -95,6 +96,7 @@ export async function openServerServices(
     store: services.managementStores.usage,
     clock: wallClock,
     onFailure: (error) => events.onUsageFailure?.(error),
+    onRecovered: () => events.onUsageRecovered?.(),
   })
 
   return {

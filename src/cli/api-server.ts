@@ -48,6 +48,7 @@ export async function openApiServer(config: Config, logger: Logger): Promise<Api
       logger.warn({ err }, 'Redis does not respond: rate limits are local to this process'),
     onRecovered: () => logger.info('Redis responds again: rate limits are shared'),
     onUsageFailure: (err) => logger.warn({ err }, 'usage of keys not stored: it is kept in memory'),
+    onUsageRecovered: () => logger.info('usage of keys is stored again'),
   })
   const app = buildApp(config, services, { logger, metrics, tracing })
   return {

@@ -18,8 +18,10 @@ export interface UsageRecorderOptions {
   store: Pick<UsageStore, 'save'>
   /** Epoch milliseconds. */
   clock: Clock
-  /** Receives a failed flush; the counts stay for the next one. */
+  /** Receives the first of failed flushes in a row, and the last flush of all when it fails. */
   onFailure(error: unknown): void
+  /** A flush succeeded after failed ones. */
+  onRecovered(): void
   flushMs?: number
 }
 
@@ -55,13 +57,14 @@ interface Day {
  * so a repeated flush counts nothing twice.
  */
 export function createUsageRecorder(options: UsageRecorderOptions): UsageRecorder {
-  const { store, clock, onFailure, flushMs = FLUSH_MS } = options
+  const { store, clock, onFailure, onRecovered, flushMs = FLUSH_MS } = options
   const processId = randomUUID()
   const oneAtATime = createMutex()
   /** Days that ended are kept until their counts are stored. */
   let days: Day[] = []
   let today: Day = { name: '', counters: new Map() }
   let todayEndsAt = Number.NEGATIVE_INFINITY
+  let isFailing = false
 
   function startDay(nowMs: number): void {
     today = { name: dayOf(nowMs), counters: new Map() }
@@ -96,7 +99,18 @@ export function createUsageRecorder(options: UsageRecorderOptions): UsageRecorde
     days = days.filter((day) => day === today || [...day.counters.values()].some(isChanged))
   }
 
-  const flush = () => oneAtATime(saveChanges).catch(onFailure)
+  /** The counts of a failed flush stay for the next one. */
+  async function flush(): Promise<void> {
+    try {
+      await oneAtATime(saveChanges)
+      if (isFailing) onRecovered()
+      isFailing = false
+    } catch (error) {
+      if (!isFailing) onFailure(error)
+      isFailing = true
+    }
+  }
+
   const timer = setInterval(() => void flush(), flushMs).unref()
 
   return {

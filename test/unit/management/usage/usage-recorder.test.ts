@@ -14,7 +14,8 @@ let nowMs: number
 /** By day, key and process, as the port requires. */
 let stored: Map<string, UsageCounters>
 let saves: (readonly UsageCounters[])[]
-let failures: unknown[]
+/** Failures, and `recovered`. */
+let reports: unknown[]
 /** The next calls of the store that fail. */
 let outages: number
 let recorder: UsageRecorder
@@ -23,11 +24,12 @@ beforeEach(() => {
   nowMs = NOON
   stored = new Map()
   saves = []
-  failures = []
+  reports = []
   outages = 0
   recorder = createUsageRecorder({
     clock: () => nowMs,
-    onFailure: (error) => failures.push(error),
+    onFailure: (error) => reports.push(error),
+    onRecovered: () => reports.push('recovered'),
     store: {
       async save(counters) {
         outages -= 1
@@ -116,12 +118,22 @@ describe('the usage recorder', () => {
     nowMs += DAY_MS
     recorder.record('key_1', 'acc_1', 429)
     await recorder.flush()
-    expect({ failures: failures.length, stored: stored.size }).toEqual({ failures: 2, stored: 0 })
+    expect(stored.size).toBe(0)
     await recorder.flush()
     expect(sums()).toEqual([
       ['2026-11-01', 'key_1', 1],
       ['2026-11-02', 'key_1', 1],
     ])
+  })
+
+  it('reports the first of failed flushes in a row, and the first success after them', async () => {
+    for (const failed of [2, 1]) {
+      outages = failed
+      recorder.record('key_1', 'acc_1', 200)
+      for (let flush = 0; flush < 4; flush += 1) await recorder.flush()
+    }
+    const failure = expect.any(Unavailable)
+    expect(reports).toEqual([failure, 'recovered', failure, 'recovered'])
   })
 
   it('counts a response that ends during a flush in the next one', async () => {
@@ -145,13 +157,14 @@ describe('the usage recorder', () => {
     outages = 2
     recorder.record('key_1', 'acc_1', 200)
     await recorder.close()
-    expect(failures).toEqual([])
+    expect(reports).toEqual([])
     expect(sums()).toEqual([['2026-11-01', 'key_1', 1]])
   })
 
   it('flushes by itself', async () => {
     const periodic = createUsageRecorder({
-      ...{ clock: () => nowMs, onFailure: (error: unknown) => failures.push(error), flushMs: 1 },
+      ...{ clock: () => nowMs, onFailure: (error: unknown) => reports.push(error), flushMs: 1 },
+      onRecovered() {},
       store: { save: async (counters) => void saves.push(counters) },
     })
     periodic.record('key_1', 'acc_1', 200)

@@ -29,9 +29,9 @@ export function createCountersLimiter(
   counters: SharedCounters,
   { rate, denials, clock = monotonicClock }: CountersLimiterOptions,
 ): Limiter {
-  async function secondsLeft(address: string, query: (address: string) => Promise<number>) {
+  async function secondsLeft(address: string, query: () => Promise<number>) {
     const queriedAt = clock()
-    const ms = await query(address)
+    const ms = await query()
     if (ms > 0) denials?.recordBlock(address, ms, queriedAt)
     return Math.ceil(ms / 1000)
   }
@@ -43,7 +43,7 @@ export function createCountersLimiter(
       if (!isAllowed) denials?.recordEmpty(accountId, debt, queriedAt)
       return bucketDecision(rate, isAllowed, debt)
     },
-    blockedSeconds: (address) => secondsLeft(address, counters.blockedMs),
-    countFailure: (address) => secondsLeft(address, counters.countFailure),
+    blockedSeconds: (address) => secondsLeft(address, () => counters.blockedMs(address)),
+    countFailure: (address) => secondsLeft(address, () => counters.countFailure(address)),
   }
 }

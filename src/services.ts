@@ -184,6 +184,6 @@ async function openLimiter(
   if (urls === undefined) return { ...local, isDegraded: async () => false, close() {} }
   const ca = readCaFile('REDIS_CA_FILE', redisCaFile)
   const { openRedisCounters } = await import('./stores/redis/shared-counters.ts')
-  const counters = await openRedisCounters({ urls, ca, prefix, onError: events.onDegraded })
-  return createSharedLimiter(counters, { ...events, rate, local })
+  const connected = await openRedisCounters({ urls, ca, prefix, onError: events.onDegraded })
+  return createSharedLimiter(connected, { ...events, rate, local })
 }

@@ -16,6 +16,15 @@ export interface SharedCounters {
   countFailure(address: string): Promise<number>
 }
 
+/** Shared counters with their connection. */
+export interface ConnectedCounters {
+  counters: SharedCounters
+  /** Replaces an unresponsive connection. */
+  reconnect(): void
+  /** Closes without waiting for the counters. */
+  close(): void
+}
+
 export interface CountersLimiterOptions {
   rate: BucketRate
   /** Receives every denial. */

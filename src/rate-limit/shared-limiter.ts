@@ -4,16 +4,7 @@ import { createDenialMemory, repeatDenials } from './denial-memory.ts'
 import { createFallbackLimiter, type FallbackLimiter } from './fallback-limiter.ts'
 import type { BucketRate } from './gcra.ts'
 import type { Limiter, LimiterDecision } from './limiter.ts'
-import { createCountersLimiter, type SharedCounters } from './shared-counters.ts'
-
-/** Shared counters with their connection. */
-export interface ConnectedCounters {
-  counters: SharedCounters
-  /** Replaces an unresponsive connection. */
-  reconnect(): void
-  /** Closes without waiting for the counters. */
-  close(): void
-}
+import { type ConnectedCounters, createCountersLimiter } from './shared-counters.ts'
 
 /** Events of the shared limiter, for logs, metrics and traces. */
 export interface SharedLimiterEvents {

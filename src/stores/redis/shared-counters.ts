@@ -1,7 +1,6 @@
 import { type Cluster, Redis, type Result } from 'ioredis'
 import { MAX_FAILURES, WINDOW_MS } from '../../rate-limit/failed-authentications.ts'
-import type { SharedCounters } from '../../rate-limit/shared-counters.ts'
-import type { ConnectedCounters } from '../../rate-limit/shared-limiter.ts'
+import type { ConnectedCounters, SharedCounters } from '../../rate-limit/shared-counters.ts'
 import { connectRedis, type RedisConnectionOptions, redactCommand } from './client.ts'
 
 declare module 'ioredis' {

@@ -22,8 +22,8 @@ const QUERIES_PER_SECOND = 3
 async function openProcess(urls: readonly string[], prefix: string, deadlineMs = 60_000) {
   const queries: LimiterDecision[] = []
   const fallbacks: LimiterDecision[] = []
-  const counters = await openRedisCounters({ urls, ca: undefined, prefix, onError() {} })
-  const limiter = createSharedLimiter(counters, {
+  const connected = await openRedisCounters({ urls, ca: undefined, prefix, onError() {} })
+  const limiter = createSharedLimiter(connected, {
     rate: RATE,
     local: createMemoryLimiter(RATE, monotonicClock),
     deadlineMs,

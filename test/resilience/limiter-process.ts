@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect } from 'vitest'
 import { monotonicClock } from '../../src/lib/clock.ts'
+import { noopInstrument } from '../../src/lib/instrument.ts'
 import { createMetrics } from '../../src/observability/metrics/registry.ts'
-import { createFallbackLimiter } from '../../src/rate-limit/fallback-limiter.ts'
 import type { BucketRate } from '../../src/rate-limit/gcra.ts'
 import { createMemoryLimiter } from '../../src/rate-limit/memory-limiter.ts'
-import { createCountersLimiter } from '../../src/rate-limit/shared-counters.ts'
+import { createSharedLimiter } from '../../src/rate-limit/shared-limiter.ts'
 import { connectRedis, RELAXED, type Timeouts } from '../../src/stores/redis/client.ts'
 import { createRedisCounters } from '../../src/stores/redis/shared-counters.ts'
 import type { RunningRedis } from '../harness/services/redis.ts'
@@ -47,18 +47,22 @@ export async function openLimiterProcess(urls: readonly string[], options: Proce
     ...(timeouts && { timeouts }),
     onError: ({ message }) => recorded.errors.push(message),
   })
-  const limiter = createFallbackLimiter({
-    shared: createCountersLimiter(createRedisCounters(connection.redis, prefix), { rate: RATE }),
-    local: createMemoryLimiter(RATE, monotonicClock),
-    ...timing,
-    onFallbackDecision(decision) {
-      recorded.localDecisions += 1
-      metrics.fallbackDecisions.inc({ decision })
+  const limiter = createSharedLimiter(
+    { ...connection, counters: createRedisCounters(connection.redis, prefix) },
+    {
+      rate: RATE,
+      local: createMemoryLimiter(RATE, monotonicClock),
+      ...timing,
+      onFallbackDecision(decision) {
+        recorded.localDecisions += 1
+        metrics.fallbackDecisions.inc({ decision })
+      },
+      instrumentCounters: noopInstrument,
+      onDegraded: () => recorded.states.push(true),
+      onRecovered: () => recorded.states.push(false),
     },
-    onStateChange: (degraded) => recorded.states.push(degraded),
-    reconnect: connection.reconnect,
-  })
-  closers.push(connection.close, limiter.close)
+  )
+  closers.push(limiter.close)
   return { ...connection, limiter, metrics, recorded }
 }
 

@@ -1,4 +1,11 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseConfig } from '../../src/config/config.ts'
+import { instrumentServices } from '../../src/observability/metrics/instrument-services.ts'
+import { createMetrics } from '../../src/observability/metrics/registry.ts'
+import { openServerServices } from '../../src/services.ts'
 import { type Certificate, makeCertificate } from '../harness/services/certificate.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
 import { startTlsProxy } from '../support/http/tls-proxy.ts'
@@ -33,6 +40,25 @@ describe('a Redis behind TLS', () => {
     const other = await openLimiterProcess([url], trusting)
     await waitUntilShared(one, other)
     expect(one.recorded.localDecisions + other.recorded.localDecisions).toBe(0)
+  })
+
+  it('services trust the certificate authority in REDIS_CA_FILE', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'redis-ca-'))
+    onTestEnd(() => rm(folder, { recursive: true }))
+    const file = join(folder, 'ca.pem')
+    await writeFile(file, certificate.ca)
+    const config = parseConfig({
+      DATA_DIR: folder,
+      REDIS_URL: await startTls(),
+      REDIS_CA_FILE: file,
+    })
+    const services = await openServerServices(config, {
+      ...instrumentServices(createMetrics()),
+      onDegraded() {},
+      onRecovered() {},
+    })
+    onTestEnd(services.close)
+    await expect.poll(services.isLimiterDegraded).toBe(false)
   })
 
   it('a process that does not trust the certificate of Redis decides locally and logs why', async () => {

@@ -3,8 +3,11 @@ import type { Order } from './order.ts'
 
 export type CustomerDocument = Pick<Order['customer'], 'document' | 'document_type'>
 
-/** Typographic dashes and line breaks too, because buyers paste documents from other texts. */
-const PUNCTUATION = /[./\-\u2010-\u2015\s]/g
+/**
+ * Every dash, a minus sign, line breaks, soft hyphens and zero-width spaces too, because buyers
+ * paste documents from other texts.
+ */
+const PUNCTUATION = /[./\s\p{Pd}\u2212\u00ad\u200b]/gu
 
 /**
  * Drops punctuation. Digits are a CPF or CNPJ by their count alone, because old documents with wrong

@@ -143,8 +143,9 @@ export const orderFilters = {
     param: 'customer_document',
     column: 'customer_document',
     canonical: canonicalDocument,
-    // The dashes themselves: a regular expression of Go rejects their escapes.
-    pattern: '^[0-9A-Za-z./\\s\u2010-\u2015-]{11,}$',
+    // The characters themselves: a regular expression of Go rejects their escapes. Of all dashes,
+    // those of text that people paste: a class by property needs a flag in JavaScript.
+    pattern: '^[0-9A-Za-z./\\s\u00ad\u200b\u2010-\u2015\u2212\ufe58\ufe63\uff0d-]{11,}$',
     description:
       'Pedidos de um comprador com um destes documentos (`customer.document`): CPF ou CNPJ, com ou sem pontuação.',
     help: 'Envie um CPF de 11 dígitos ou um CNPJ de 14 caracteres, com ou sem pontuação. Em um CNPJ com letras os dígitos verificadores devem estar certos.',

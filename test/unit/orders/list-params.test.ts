@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { orderFilters } from '../../../src/orders/filter-table.ts'
 import { noFilters, type OrderFilters } from '../../../src/orders/filters.ts'
 import { listParamNames, parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
 
@@ -93,9 +94,22 @@ describe('a list of texts', () => {
       { customer_document: ['123.456.789–09\r\n', '\u00a012.abc.345/01de‐35'] },
       { customerDocuments: ['12345678909', '12ABC34501DE35'] },
     ],
+    [
+      'a CPF with a minus sign and a CNPJ with invisible characters',
+      { customer_document: ['123.456.789−09', '\u200b12.abc.345/\u00ad01de-35'] },
+      { customerDocuments: ['12345678909', '12ABC34501DE35'] },
+    ],
   ])('a list of texts is parsed from %s', (_name, query, filters) => {
     expect(filtersOf(query)).toEqual({ ...defaults.filters, ...filters })
   })
+
+  it.each(Array.from('-‐‑‒–—―−﹘﹣－\u00ad\u200b'))(
+    'the description allows a document with %j',
+    (character) => {
+      const pattern = new RegExp(orderFilters.customerDocuments.pattern)
+      expect(`123.456.789${character}09`).toMatch(pattern)
+    },
+  )
 })
 
 describe('the bounds', () => {

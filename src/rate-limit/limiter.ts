@@ -6,13 +6,16 @@ export type LimiterDecision = 'take' | 'blocked' | 'count_failure'
 /**
  * Counters for rate limits and IP blocks. Each call is one atomic decision.
  *
- * Where processes share counters, time is that of the store: the clocks of processes differ, so no
- * shared decision uses them. Such a call may reject, and may take any time: `fallback-limiter.ts`
- * replaces it after 50 ms. Counters of one process never reject and wait for nothing.
+ * Where processes share counters, time is that of the store, because the clocks of processes
+ * differ. Repeated denials (`denial-memory.ts`) measure elapsed time only.
  *
- * Addresses are without number, so shared entries must expire: a bucket once it is full, failures
- * with their window. An entry that expires earlier allows too much. Keys have 1 to 69 characters:
- * ASCII letters, digits and `_ - . : / ~`. Accounts and addresses with the same key count apart.
+ * A call to shared counters may reject, and may take any time: `fallback-limiter.ts` replaces it
+ * after 50 ms. Counters of one process never reject and wait for nothing.
+ *
+ * The number of addresses is unbounded, so shared entries must expire: a bucket once it is full,
+ * failures with their window. An entry that expires earlier allows too much. Keys have 1 to 69
+ * characters: ASCII letters, digits and `_ - . : / ~`. Accounts and addresses with the same key
+ * count apart.
  */
 export interface Limiter {
   /** Consumes one request of the account's bucket. */

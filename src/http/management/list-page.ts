@@ -3,7 +3,7 @@ import { InvalidParamError } from '../../lib/invalid-param-error.ts'
 import { parseLimitText } from '../../lib/page-limit.ts'
 import type { ListCursorCodec, ListPosition } from '../../management/list-cursor.ts'
 
-/** Of every list of the management API, whatever it lists. */
+/** Page size of all management lists; independent of the orders API. */
 export const DEFAULT_LIST_ITEMS = 20
 export const MAX_LIST_ITEMS = 100
 

@@ -28,7 +28,8 @@ export async function openRedisCounters({
 
 /**
  * Counters in Redis. Each decision is one atomic script on one key, by the clock of the server.
- * Every call rejects while Redis is unavailable. `prefix` of every key: without braces.
+ * Every call rejects while Redis is unavailable. Every key starts with `prefix`, which has no
+ * braces.
  */
 export function createRedisCounters(redis: Redis | Cluster, prefix: string): SharedCounters {
   // ioredis sends a script by its digest, and its text after NOSCRIPT, when nothing has run.

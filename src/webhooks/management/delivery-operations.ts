@@ -48,7 +48,10 @@ export interface AttemptWait {
 }
 
 export const DEFAULT_LISTED_DELIVERIES = 100
-/** Above a page of the management API, which lists one more to see whether another follows. */
+/**
+ * Exceeds a page of the management API, because one item more than a page shows whether another
+ * page follows.
+ */
 export const MAX_LISTED_DELIVERIES = 1_000
 const DAY_MS = 86_400_000
 const POLL_MS = 100

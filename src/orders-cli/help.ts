@@ -116,6 +116,6 @@ Exemplos:
   orders sync pedidos
   orders sync sqlite:pedidos.db --watch --interval 5m
 
-O total por status, em reais, sem descontar reembolsos parciais:
-  sqlite3 pedidos.db "select status, sum(coalesce(amount_in_brl, amount_total))/100.0 from orders_typed group by status"
+O total por status e moeda, sem descontar reembolsos parciais:
+  sqlite3 pedidos.db "select status, coalesce(currency, 'BRL'), sum(amount_total)/100.0 from orders_typed group by 1, 2"
 `

@@ -119,15 +119,20 @@ describe('the database of a store', () => {
     expect(query(sql)).toHaveLength(1)
   })
 
-  it('the guide and the help convert a sum of amounts to reais', async () => {
+  it('the guide sums amounts in reais, and the help by currency', async () => {
     const paid = { paid_at: '2026-03-01T12:04:10.123Z' }
     await saveOrders([
       apiOrder({ ...paid, amount_total: 9900, amount_in_brl: null }),
       apiOrder({ id: 'ord_2', ...paid, currency: 'USD', amount_total: 1000, amount_in_brl: 5400 }),
+      apiOrder({ id: 'ord_3', ...paid, currency: 'USD', amount_total: 700, amount_in_brl: null }),
+      apiOrder({ id: 'ord_4', ...paid, currency: null, amount_total: 100, amount_in_brl: null }),
     ])
     const [, example = ''] = /"(select [^"]*)"/.exec(syncHelp) ?? []
-    expect(query(guideQueries()[0] ?? '')).toMatchObject([{ total: 153 }])
-    expect(Object.values(query(example)[0] ?? {})).toEqual(['PAID', 153])
+    expect(query(guideQueries()[0] ?? '')).toMatchObject([{ pedidos: 4, total: 154 }])
+    expect(query(example).map(Object.values)).toEqual([
+      ['PAID', 'BRL', 100],
+      ['PAID', 'USD', 17],
+    ])
   })
 
   it('the database of a store can be read during a write', async () => {

@@ -71,7 +71,7 @@ const pageParameters = {
 
 const sortParameter: Parameter = {
   description:
-    '`created_at_desc`: por `created_at` e `id` decrescentes, para exibir ou exportar; nenhum pedido que a API já mostrava quando a primeira página foi lida se repete ou falta; um criado durante a leitura não aparece, a menos que a plataforma o grave com atraso, com `created_at` anterior ao ponto da leitura. `updated_at_asc`: por `updated_at` e `id` crescentes, nulos no fim, para manter uma cópia em dia; nenhum pedido que passa pelos filtros falta, e um que mudou durante a leitura aparece de novo (deduplique por `id`). Um pedido que deixa de passar pelos filtros durante a leitura, antes da sua página, não aparece mais: para uma cópia, não filtre por `status`, `payment_method`, `paid_gte`, `paid_lt` ou `updated_lt`.',
+    '`created_at_desc`: por `created_at` e `id` decrescentes, para exibir ou exportar; nenhum pedido que a API já mostrava quando a primeira página foi lida se repete ou falta; um criado durante a leitura não aparece, a menos que a plataforma o grave com atraso, com `created_at` anterior ao ponto da leitura. `updated_at_asc`: por `updated_at` e `id` crescentes, nulos no fim, para manter uma cópia em dia; nenhum pedido que passa pelos filtros falta, e um que mudou durante a leitura aparece de novo (deduplique por `id`). Um pedido que deixa de passar pelos filtros durante a leitura, antes da sua página, não aparece mais: para uma cópia, filtre só por `created_gte`, `created_lt` e `updated_gte`.',
   schema: { type: 'string', enum: [...sorts], default: 'created_at_desc' },
   example: 'updated_at_asc',
 }

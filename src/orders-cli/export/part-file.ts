@@ -181,7 +181,7 @@ async function findUnfinished(
   }
   if (found.size < state.bytes) {
     throw new CommandError(
-      `${file}.part foi alterado: tem ${count(found.size, 'byte')}, e deveria ter ${state.bytes}. ${restartHint}`,
+      `${file}.part foi alterado: tem ${count(found.size, 'byte')}, e deveria ter ${state.bytes.toLocaleString('pt-BR')}. ${restartHint}`,
     )
   }
   return state

@@ -164,10 +164,12 @@ describe('an unfinished export', () => {
   })
 
   it('an unfinished export is not resumed when its part file is shorter than recorded', async () => {
+    const { bytes } = JSON.parse(readFileSync(path(`${FILE}.part.json`), 'utf8'))
     writeFileSync(path(`${FILE}.part`), ';')
     const { code, stderr } = await resume()
     expect(code).toBe(1)
-    expect(stderr).toContain('foi alterado: tem 1 byte,')
+    const expected = bytes.toLocaleString('pt-BR')
+    expect(stderr).toContain(`foi alterado: tem 1 byte, e deveria ter ${expected}. `)
   })
 })
 

@@ -153,7 +153,8 @@ export function createSandboxManagement({
 
     /**
      * Makes the next version of an order. A move whose write failed is completed by the next one,
-     * or by its repetition with the same `requestId`, that of the `Idempotency-Key`.
+     * or by its repetition with the same `requestId`, that of the `Idempotency-Key`. A repetition
+     * after another move with a `requestId` is a new move.
      * @throws ManagementError `sandbox_order_missing`; ImpossibleMoveError
      */
     async move(

@@ -1,6 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { connect as connectH2 } from 'node:http2'
+import {
+  connect as connectH2,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+} from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -21,6 +25,22 @@ afterAll(async () => {
   await edge.stop()
   await store.close()
 })
+
+/** The UTF-8 bytes of a text, as the HTTP/2 client takes them. */
+const latin1 = (text: string) => Buffer.from(text).toString('latin1')
+
+/** Sends one request over HTTP/2, with the headers as they are. */
+async function callH2(headers: OutgoingHttpHeaders) {
+  const session = connectH2(`https://localhost:${edge.httpsPort}`, { ca: edge.ca })
+  try {
+    const own = { ':authority': HOST, authorization: `Bearer ${key}` }
+    const stream = session.request({ ...own, ...headers })
+    const [received] = await once(stream, 'response')
+    return { headers: received as IncomingHttpHeaders, body: await text(stream) }
+  } finally {
+    session.destroy()
+  }
+}
 
 describe('plain HTTP', () => {
   it('the edge answers plain HTTP with a hint to use HTTPS and does not forward it', async () => {
@@ -77,13 +97,9 @@ describe('a response of the service', () => {
   })
 
   it('a response is also sent over HTTP/2', async () => {
-    const session = connectH2(`https://localhost:${edge.httpsPort}`, { ca: edge.ca })
-    const request = { ':authority': HOST, ':path': '/v1/orders', authorization: `Bearer ${key}` }
-    const stream = session.request(request)
-    const [headers] = await once(stream, 'response')
+    const { headers, body } = await callH2({ ':path': '/v1/orders' })
     expect(headers[':status']).toBe(200)
-    expect(JSON.parse(await text(stream))).toMatchObject({ object: 'list' })
-    session.destroy()
+    expect(JSON.parse(body)).toMatchObject({ object: 'list' })
   })
 
   it('the service, not the edge, rejects a request that is too long', async () => {
@@ -115,6 +131,27 @@ describe('input that is not HTTP', () => {
       expect(answer?.body).toContain('<html>')
     },
   )
+
+  it.each([
+    ['a space in the path', { ':path': '/a b' }],
+    ['a control character', { ':path': '/v1/orders?x=\t' }],
+    ['a fragment', { ':path': '/v1/orders#x' }],
+    ['headers over 31 KB', { ':path': '/v1/orders', x: 'a'.repeat(32_000) }],
+  ])('over HTTP/2, HAProxy closes the stream without a response: %s', async (_, headers) => {
+    await expect(callH2(headers)).rejects.toThrow('NGHTTP2_PROTOCOL_ERROR')
+  })
+
+  it('over HTTP/2, the service rejects a byte that is not ASCII', async () => {
+    const { headers, body } = await callH2({ ':path': latin1('/v1/orders?x=é') })
+    expect(headers[':status']).toBe(400)
+    expect(headers['request-id']).toMatch(/^req_[0-9a-f]{32}$/)
+    expect(JSON.parse(body)).toMatchObject({ error: { code: 'invalid_request' } })
+  })
+
+  it('over HTTP/2, :authority counts, and not another host', async () => {
+    const { headers } = await callH2({ ':path': '/v1/orders', host: 'localhost' })
+    expect(headers[':status']).toBe(200)
+  })
 
   it('the edge closes endless input without a response', async () => {
     const edgeWithShortTimeout = await startProxy([await store.serve()], {

@@ -1,4 +1,5 @@
 import { ConnectionPool } from '@opensearch-project/opensearch'
+import { wallClock } from '../../../lib/clock.ts'
 
 type Options = ConstructorParameters<typeof ConnectionPool>[0]
 type Resurrect = ConnectionPool['resurrect']
@@ -14,7 +15,7 @@ const PING_INTERVAL_MS = 10_000
  * would also send a ping until one has ended.
  */
 export class NodePool extends ConnectionPool {
-  #isPinging = false
+  #isPinging: boolean = false
 
   constructor(options: Options) {
     super(options)
@@ -26,8 +27,17 @@ export class NodePool extends ConnectionPool {
   override resurrect(options: Parameters<Resurrect>[0]): void {
     if (this.#isPinging) return
     this.#isPinging = true
+    this.#boundWaits()
     super.resurrect(options, () => {
       this.#isPinging = false
     })
+  }
+
+  /** The client stores the instant of the next ping. After the clock is set back, it is far ahead. */
+  #boundWaits(): void {
+    const latest = wallClock() + PING_INTERVAL_MS
+    for (const node of this.connections) {
+      node.resurrectTimeout = Math.min(node.resurrectTimeout, latest)
+    }
   }
 }

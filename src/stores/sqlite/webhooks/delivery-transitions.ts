@@ -4,6 +4,7 @@ import {
   type Attempt,
   type DeliveryStore,
   hasFailedSince,
+  type Replay,
 } from '../../../webhooks/deliveries/delivery.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 import { type DeliveryRow, parseAttempts, renderAttempts } from './delivery-row.ts'
@@ -35,6 +36,8 @@ export async function inBatches(change: () => number): Promise<number> {
   }
 }
 
+const ALL = () => true
+
 const toPending = (nextAt: string) => `
   state = 'pending', next_at = ${nextAt}, step = 0, first_failed_at = NULL, held_at = NULL`
 
@@ -45,6 +48,11 @@ interface AttemptsRow {
 
 type EndedRow = AttemptsRow &
   Pick<DeliveryRow, 'state' | 'recorded_at' | 'sequence' | 'first_failed_at' | 'held_at'>
+
+interface Repetition extends Pick<Replay, 'endpointId' | 'nowMs'> {
+  fromMs: number
+  beforeMs: number
+}
 
 /**
  * The changes of many deliveries. Each is a series of short transactions, so a failure leaves a part
@@ -78,13 +86,14 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
     db.prepare(`
       SELECT rowid, state, recorded_at, sequence, first_failed_at, held_at,
         CASE state WHEN 'failed' THEN attempts ELSE '[]' END AS attempts
-      FROM ${source} AND endpoint_id = ? AND (recorded_at, sequence, rowid) > (?, ?, ?)
+      FROM ${source} AND endpoint_id = ? AND recorded_at < ?
+        AND (recorded_at, sequence, rowid) > (?, ?, ?)
       ORDER BY recorded_at, sequence, rowid LIMIT ${BATCH}`)
   const selectFailed = prepareEnded(
     "deliveries INDEXED BY deliveries_failed WHERE state IN ('failed', 'expired')",
   )
-  const selectDelivered = prepareEnded(
-    "deliveries INDEXED BY deliveries_by_event WHERE state = 'delivered'",
+  const selectEnded = prepareEnded(
+    "deliveries INDEXED BY deliveries_by_event WHERE state IN ('delivered', 'failed', 'expired')",
   )
   const repeat = db.prepare(
     `UPDATE deliveries SET ${toPending('$nowMs')}, revision = revision + 1 WHERE rowid = $rowid`,
@@ -108,17 +117,17 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
     'UPDATE deliveries SET attempts = ?, excerpt_at = ?, revision = revision + 1 WHERE rowid = ?',
   )
 
-  /** Repeats the matching ones of the rows of an endpoint whose events are from an instant on. */
+  /** Repeats the matching ones of an endpoint's rows whose events are of `fromMs` to `beforeMs`. */
   async function repeatMatching(
     select: StatementSync,
-    { endpointId, fromMs, nowMs }: { endpointId: string; fromMs: number; nowMs: number },
+    { endpointId, fromMs, beforeMs, nowMs }: Repetition,
     matches: (row: EndedRow) => boolean,
   ): Promise<number> {
     let after: [number, number, number] = [fromMs, -1, 0]
     let repeated = 0
     await inBatches(() =>
       db.write(() => {
-        const rows = select.all(endpointId, ...after) as unknown as EndedRow[]
+        const rows = select.all(endpointId, beforeMs, ...after) as unknown as EndedRow[]
         const matching = rows.filter(matches)
         for (const { rowid } of matching) repeat.run({ nowMs, rowid })
         repeated += matching.length
@@ -144,14 +153,15 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
     },
     async replay({ endpointId, sinceMs, failedOnly, nowMs }) {
       const ofEndpoint = { endpointId, nowMs }
-      const failed = await repeatMatching(
+      const earlier = await repeatMatching(
         selectFailed,
-        { ...ofEndpoint, fromMs: 0 },
-        (row) => row.recorded_at >= sinceMs || hasFailedSince(failedOf(row), sinceMs),
+        { ...ofEndpoint, fromMs: 0, beforeMs: sinceMs },
+        (row) => hasFailedSince(failedOf(row), sinceMs),
       )
-      if (failedOnly) return failed
-      const from = { ...ofEndpoint, fromMs: sinceMs }
-      return failed + (await repeatMatching(selectDelivered, from, () => true))
+      // One walk over all states: a row that is sent between two batches is not found again, and
+      // the events of an order become pending in turn.
+      const since = { ...ofEndpoint, fromMs: sinceMs, beforeMs: Number.MAX_SAFE_INTEGER }
+      return earlier + (await repeatMatching(failedOnly ? selectFailed : selectEnded, since, ALL))
     },
     async forgetOrders(removals) {
       const rest = [...removals]

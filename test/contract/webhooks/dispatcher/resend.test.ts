@@ -1,18 +1,30 @@
 import { describe, expect, it } from 'vitest'
 import { createWebhookManagement } from '../../../../src/webhooks/management/webhook-management.ts'
-import { eventually, openDispatching, quietPeriod } from '../../../support/webhooks/dispatching.ts'
+import { delivery } from '../../../support/webhooks/delivery.ts'
+import {
+  type Dispatching,
+  eventually,
+  openDispatching,
+  quietPeriod,
+} from '../../../support/webhooks/dispatching.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
+
+/** Of each kind: more than SQLite changes in one transaction. */
+const MANY = 1_000
+
+const managementOf = ({ stores, time }: Dispatching) =>
+  createWebhookManagement({
+    ...{ webhooks: stores, clock: time.clock, allow: [], retentionMs: 86_400_000 },
+    orders: { get: async () => Buffer.from('{}') },
+    secrets: () => [{ kid: 'k1', secret: Buffer.alloc(32) }],
+  })
 
 describe.each(useWebhookStores())('while the circuit breaker is open on %s', (_name, open) => {
   it('a resend and a test wait for the probes, until the endpoint is enabled again', async () => {
     const dispatching = await openDispatching(open)
     const { clock } = dispatching.time
-    const { receiver, stores } = dispatching
-    const management = createWebhookManagement({
-      ...{ webhooks: stores, clock, allow: [], retentionMs: 86_400_000 },
-      orders: { get: async () => Buffer.from('{}') },
-      secrets: () => [{ kid: 'k1', secret: Buffer.alloc(32) }],
-    })
+    const { receiver } = dispatching
+    const management = managementOf(dispatching)
     // The next probe is an hour later.
     receiver.reply = () => ({ status: 503, headers: { 'retry-after': '3600' } })
     const { id } = await dispatching.subscribe({ isBreakerOpen: true, failingSince: clock() })
@@ -36,3 +48,46 @@ describe.each(useWebhookStores())('while the circuit breaker is open on %s', (_n
     })
   })
 })
+
+describe.each(useWebhookStores())(
+  'a replay of what was sent and what failed on %s',
+  (_name, open) => {
+    it('sends each event once, and those of an order in turn, while others are sent', async () => {
+      const dispatching = await openDispatching(open)
+      const { stores, time } = dispatching
+      const management = managementOf(dispatching)
+      const { id } = await dispatching.subscribe()
+      const sinceMs = time.clock() - 10_000
+      const ended = { endpointId: id, nextAt: null }
+      const orders = Array.from({ length: MANY }, (_, n) => ({
+        orderId: `ord_${n}`,
+        at: sinceMs + n,
+      }))
+      await stores.deliveries.create(
+        orders.flatMap(({ orderId, at }) => [
+          delivery({ ...ended, state: 'delivered', event: { orderId, recordedAt: at } }),
+          delivery({
+            ...{ ...ended, state: 'expired', firstFailedAt: at },
+            event: { orderId, sequence: 2, recordedAt: at + MANY },
+          }),
+        ]),
+      )
+      dispatching.start()
+      const replayed = management.replay({ id }, { sinceMs })
+      await management.sendTest({ id })
+      await replayed
+      await eventually(async () => {
+        const open = (await dispatching.deliveries(id)).filter(({ state }) => state !== 'delivered')
+        expect(open).toEqual([])
+      })
+      const received = dispatching.receivedOrders().filter((name) => name.startsWith('ord_'))
+      const positions = new Map(received.map((name, at) => [name, at]))
+      const positionOf = (name: string) => positions.get(name) ?? Number.NaN
+      const inTurn = orders.filter(
+        ({ orderId }) => positionOf(`${orderId} 1`) < positionOf(`${orderId} 2`),
+      )
+      expect(received).toHaveLength(2 * MANY)
+      expect(inTurn).toHaveLength(MANY)
+    })
+  },
+)

@@ -2,7 +2,7 @@ import type { DeliveryStore } from '../../../webhooks/deliveries/delivery.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
 import { removeMatching, writeMatching } from '../client/bulk/write-matching.ts'
 import { type FoundDocument, type IndexTarget, refreshIndex } from '../client/document-search.ts'
-import { readDocument } from '../client/documents.ts'
+import { documentState, readDocument, readDocuments } from '../client/documents.ts'
 import { damagedDocument } from '../client/errors.ts'
 import type { ReportDamaged } from './damage-report.ts'
 import { deliverySource, parseDelivery, revisionOf, storedDelivery } from './delivery-document.ts'
@@ -64,6 +64,17 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
       const delivery = parseDelivery(id, found.source)
       if (delivery === null) throw damagedDocument(index, id)
       return storedDelivery(delivery, found.state)
+    },
+
+    async byIds(ids) {
+      const docs = ids.map((id) => ({ _id: id }))
+      const request = { index, docs, preference: '_primary' as const }
+      const documents = await readDocuments(client, deadlineMs, request)
+      return documents.map((document) => {
+        const state = documentState(document)
+        if (!document.found || state === null) return null
+        return intactDelivery({ id: document._id, source: document._source, state }, options)
+      })
     },
 
     async save(deliveries) {

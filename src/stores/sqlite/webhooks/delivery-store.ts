@@ -149,6 +149,11 @@ export function createSqliteDeliveryStore(
     }
   }
 
+  function find(id: string): StoredDelivery | null {
+    const row = selectById.get(id) as unknown as DeliveryRow | undefined
+    return row ? deliveryOf(row) : null
+  }
+
   function replace(delivery: StoredDelivery): StoredDelivery | null {
     const { id, revision } = delivery
     const { changes } = update.run(
@@ -169,10 +174,8 @@ export function createSqliteDeliveryStore(
     async create(deliveries) {
       return deliveries.length > 0 ? db.write(() => insert(deliveries)) : []
     },
-    async byId(id) {
-      const row = db.run(() => selectById.get(id)) as unknown as DeliveryRow | undefined
-      return row ? deliveryOf(row) : null
-    },
+    byId: async (id) => db.run(() => find(id)),
+    byIds: async (ids) => db.run(() => ids.map(find)),
     async list({ endpointId, states = deliveryStates, limit, after = FIRST }) {
       const select = states.every((state) => FAILED_STATES.includes(state))
         ? selectFailures

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { createSaveResults } from '../../../../src/webhooks/dispatcher/save-results.ts'
 import { thrownBy } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { delivery } from '../../../support/webhooks/delivery.ts'
 import { endpoint } from '../../../support/webhooks/endpoint.ts'
@@ -44,6 +45,19 @@ describe('a damaged document', () => {
       expect(await stores.deliveries.nextDueAt('we_1')).toBe(2)
     }
     expect(await stores.deliveries.hold('we_1', 1_000)).toBe(1)
+    expect(reports).toEqual([reportOf('webhook-deliveries', 'a')])
+  })
+
+  it('a delivery that is damaged during its attempt stops no result of the others', async () => {
+    const { stores, reports } = await openWithReports()
+    const created = [delivery({ id: 'a' }), delivery({ id: 'b', event: { sequence: 2 } })]
+    const sent = (await stores.deliveries.create(created)).filter((one) => one !== null)
+    await test.damage('webhook-deliveries', 'a', "ctx._source.remove('delivery')")
+    const { deliveries } = stores
+    const saveResults = createSaveResults({ deliveries, lifecycle: { async applyStored() {} } })
+    const results = sent.map((one) => ({ ...one, state: 'delivered', nextAt: null }) as const)
+    const saved = await saveResults(results)
+    expect(saved.map((one) => one?.state)).toEqual([undefined, 'delivered'])
     expect(reports).toEqual([reportOf('webhook-deliveries', 'a')])
   })
 

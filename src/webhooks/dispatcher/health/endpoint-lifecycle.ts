@@ -154,7 +154,8 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
     async load() {
       for (const endpoint of directory.all()) {
         if (endpoint.disabledReason !== null) disabled.add(endpoint.id)
-        if (lacksNotice(endpoint)) recoverNotice(endpoint.id)
+        // An earlier version cleared both when the URL of a disabled endpoint changed.
+        if (endpoint.failingSince !== null && lacksNotice(endpoint)) recoverNotice(endpoint.id)
       }
       // The clock of an earlier dispatcher may have been far ahead.
       const nowMs = options.dueClock()

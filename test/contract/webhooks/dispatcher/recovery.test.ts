@@ -269,6 +269,17 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     })
   })
 
+  it.each([{ failingSince: null }, { failingSince: 1, noticesSent: 3 }])(
+    'an endpoint that was disabled long ago is not reported again (%o)',
+    async (health) => {
+      await dispatching.subscribe({ disabledReason: 'failing', ...health })
+      dispatching.start()
+      await dispatching.changesApplied()
+      await quietPeriod()
+      expect(dispatching.notices).toEqual([])
+    },
+  )
+
   it('an error that a retry cannot correct ends the dispatcher', async () => {
     await dispatching.subscribe()
     const broken = dispatching.start({

@@ -26,6 +26,8 @@ export interface EndpointOperationsOptions {
   secrets(): NamedSecrets
   /** `WEBHOOK_ALLOW`. */
   allow: readonly Network[]
+  /** How long deliveries are kept. */
+  retentionMs: number
   /** Epoch milliseconds. */
   clock: Clock
 }
@@ -57,11 +59,15 @@ export interface EnabledEndpoint {
   endpoint: Endpoint
   /** The number of deliveries that were held, and are due now. */
   released: number
-  /** The first failure since the last success before it was enabled: a replay may start there. */
+  /**
+   * The first failure since the last success before it was enabled, within the retention: a replay
+   * may start there.
+   */
   failedSince: number | null
 }
 
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 export const MAX_SECRET_OVERLAP_MS = 7 * DAY_MS
 /** The state of an endpoint without failures. */
 const HEALTHY = {
@@ -79,6 +85,7 @@ export function createEndpointOperations({
   deliveries,
   secrets,
   allow,
+  retentionMs,
   clock,
 }: EndpointOperationsOptions) {
   /** The secret that new endpoints and rolls use. */
@@ -101,6 +108,9 @@ export function createEndpointOperations({
       return { ...endpoint, startsAt }
     }
   }
+
+  /** The replay refuses an earlier start; it may follow within an hour. */
+  const earliestReplay = () => clock() - retentionMs + HOUR_MS
 
   /** Concurrent creations may exceed the limit by a few. */
   async function assertBelow(limit: number, accountId: string): Promise<void> {
@@ -190,13 +200,15 @@ export function createEndpointOperations({
 
     /** Sends what was held, in order. Also completes an enabling that was interrupted. */
     async enableEndpoint(target: Target): Promise<EnabledEndpoint> {
+      const { id } = await findEndpoint(endpoints, target)
+      // First: a repetition after a failure still finds since when it failed, and the dispatcher
+      // reads what is released after the change. It releases what it holds until then.
+      const released = await deliveries.releaseHeld(id, clock())
       let failedSince: number | null = null
-      const endpoint = await changeEndpoint(endpoints, target, (current) => {
-        failedSince = current.failingSince
+      const endpoint = await changeEndpoint(endpoints, target, ({ failingSince, ...current }) => {
+        failedSince = failingSince && Math.max(failingSince, earliestReplay())
         return { ...current, ...HEALTHY, disabledReason: null }
       })
-      const released = await deliveries.releaseHeld(endpoint.id, clock())
-      await touchEndpoint(endpoints, endpoint.id)
       return { endpoint, released, failedSince }
     },
 

@@ -235,7 +235,8 @@ describe('webhooks disable and enable', () => {
 
   it('enable a failing endpoint with the command that sends what failed again', async () => {
     const { id } = await create()
-    const failingSince = Date.parse('2026-03-01T12:00:00Z')
+    const failingSince = Date.now() - 86_400_000
+    const since = new Date(failingSince).toISOString()
     await commands.withServices(({ webhooks }) =>
       webhooks.endpoints.update(id, (endpoint) => ({
         ...endpoint,
@@ -245,11 +246,11 @@ describe('webhooks disable and enable', () => {
     )
     expect(await json('show', id)).toMatchObject({
       status: 'disabled',
-      failing_since: '2026-03-01T12:00:00.000Z',
+      failing_since: since,
       disabled_reason: 'failing',
     })
     const { stderr } = await run('enable', id)
-    expect(stderr).toContain(`webhooks replay ${id} --since 2026-03-01T12:00:00.000Z --failed`)
+    expect(stderr).toContain(`webhooks replay ${id} --since ${since} --failed`)
     expect(await json('show', id)).toMatchObject({ status: 'enabled', failing_since: null })
   })
 })

@@ -77,7 +77,7 @@ describe('webhook endpoints over HTTP', () => {
     const { id } = await createEndpoint(test.api)
     const path = `${ENDPOINTS}/${id}`
     expect((await test.api.post(`${path}/enable`)).json).toMatchObject({ failed_since: null })
-    const failedSince = '2026-03-01T12:00:00.000Z'
+    const failedSince = new Date(Date.now() - 86_400_000).toISOString()
     await test.api.services.webhooks.endpoints.update(id, (endpoint) => ({
       ...endpoint,
       disabledReason: 'failing',

@@ -96,6 +96,7 @@ describe('createEndpoint', () => {
       deliveries,
       secrets: () => test.secrets,
       allow: [],
+      retentionMs: 30 * DAY_MS,
       clock: () => now,
     })
     const { endpoint } = await management.createEndpoint(settings)
@@ -133,6 +134,7 @@ describe('createEndpoint', () => {
     const operations = createEndpointOperations({
       ...test.services.webhooks,
       allow: [],
+      retentionMs: 30 * DAY_MS,
       clock: () => NOW,
       secrets() {
         throw new Error('WEBHOOK_SECRETS is not set')
@@ -158,6 +160,7 @@ describe('createEndpoint', () => {
       },
       deliveries,
       allow: [],
+      retentionMs: 30 * DAY_MS,
       clock: () => now,
       secrets: () => test.secrets,
     })
@@ -182,6 +185,7 @@ describe('createEndpoint', () => {
       },
       deliveries,
       allow: [],
+      retentionMs: 30 * DAY_MS,
       clock: () => now,
       secrets: () => test.secrets,
     })
@@ -199,6 +203,7 @@ describe('createEndpoint', () => {
       },
       deliveries,
       allow: [],
+      retentionMs: 30 * DAY_MS,
       clock: () => NOW,
       secrets: () => test.secrets,
     })
@@ -329,6 +334,44 @@ describe('enableEndpoint', () => {
   })
 })
 
+describe('the start of the replay that enabling offers', () => {
+  const disabled = { ...failing, disabledReason: 'failing' } as const
+
+  it('is offered again by the repetition after a failure of the store', async () => {
+    const endpoint = await test.endpoint(disabled)
+    await test.deliver(endpoint, { state: 'held', nextAt: null, heldAt: NOW })
+    const { endpoints, deliveries } = test.services.webhooks
+    let failures = 1
+    const operations = createEndpointOperations({
+      endpoints,
+      deliveries: {
+        ...deliveries,
+        async releaseHeld(...call) {
+          failures -= 1
+          if (failures >= 0) throw new Unavailable('the store does not respond')
+          return deliveries.releaseHeld(...call)
+        },
+      },
+      allow: [],
+      retentionMs: 30 * DAY_MS,
+      clock: () => NOW,
+      secrets: () => test.secrets,
+    })
+    const enable = () => operations.enableEndpoint({ id: endpoint.id })
+    await expect(enable()).rejects.toThrow('the store does not respond')
+    expect(await enable()).toMatchObject({ released: 1, failedSince: failing.failingSince })
+  })
+
+  it('is one that the replay accepts for an hour, also after a failure of long ago', async () => {
+    const { id } = await test.endpoint({ ...disabled, failingSince: NOW - 40 * DAY_MS })
+    const { failedSince } = await test.management.enableEndpoint({ id })
+    test.setNow(NOW + HOUR_MS)
+    const replay = { sinceMs: failedSince ?? 0, failedOnly: true }
+    expect(await test.management.replay({ id }, replay)).toBe(0)
+    expect(failedSince).toBe(NOW - 30 * DAY_MS + HOUR_MS)
+  })
+})
+
 describe('deleteEndpoint', () => {
   it('cancels what was not delivered, and the endpoint is not found any more', async () => {
     const endpoint = await test.endpoint()
@@ -389,6 +432,7 @@ describe('rollSecret', () => {
     const operations = createEndpointOperations({
       ...test.services.webhooks,
       allow: [],
+      retentionMs: 30 * DAY_MS,
       clock: () => NOW,
       secrets: () => secrets,
     })

@@ -69,6 +69,7 @@ export interface EndpointHistoryOptions {
 }
 
 const OVERLAPS_MS = [0, 10_000, 3_600_000]
+const RETENTION_MS = 30 * 86_400_000
 
 /** Creates a history without endpoints. */
 export function createEndpointHistory(options: EndpointHistoryOptions): EndpointHistory {
@@ -77,6 +78,7 @@ export function createEndpointHistory(options: EndpointHistoryOptions): Endpoint
     ...webhooks,
     secrets: () => secrets,
     allow: [],
+    retentionMs: RETENTION_MS,
     clock,
   })
   const known: ModelEndpoint[] = []

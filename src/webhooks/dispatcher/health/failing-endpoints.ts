@@ -2,7 +2,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import type { EndpointDirectory } from '../../endpoints/endpoint-directory.ts'
 import type { Notice, NoticeKind } from '../dispatcher-events.ts'
-import type { Lane } from '../lanes/lane.ts'
+import { awaitsRead, type Lane } from '../lanes/lane.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import type { HealthWriter } from './endpoint-health.ts'
 import type { EndpointLifecycle } from './endpoint-lifecycle.ts'
@@ -19,6 +19,12 @@ export interface FailingEndpointsOptions {
   notify(notice: Notice): void
 }
 
+/** Whether what is due was attempted. While the breaker is open, a few probes stand for all. */
+function isTried(lane: Lane): boolean {
+  const { breaker, queue } = lane
+  return breaker.isOpen() ? breaker.isConfirmed() : !queue.hasReady() && !awaitsRead(lane)
+}
+
 const HOUR_MS = 3_600_000
 
 /** The notices before the last one, in the order of `noticesSent`. */
@@ -27,7 +33,7 @@ const NOTICES: readonly { kind: NoticeKind; afterMs: number }[] = [
   { kind: 'failing_24h', afterMs: 24 * HOUR_MS },
 ]
 
-/** Also of a lane that is always busy: jitter makes the last attempt at most this much later. */
+/** Jitter makes the last attempt of a schedule at most this much later. */
 const LATEST = 1.25
 const GRACE_MS = 60_000
 
@@ -56,7 +62,8 @@ export function createFailingEndpoints(options: FailingEndpointsOptions): () => 
 
   /**
    * The last attempts of a schedule may be a little late, and each of them could succeed. So could
-   * the first ones after a stop of this process that lasted longer than the schedule.
+   * the first ones after a stop of this process that lasted longer than the schedule: the receiver
+   * may reject one order alone.
    */
   function hasGivenUp(lane: Lane, failingSince: number, nowMs: number): boolean {
     const endsAt = failingSince + giveUpMs
@@ -65,7 +72,10 @@ export function createFailingEndpoints(options: FailingEndpointsOptions): () => 
     // What is pending is attempted within the longest delay of the schedule.
     if (lane.lastFailedAt === null || lane.lastFailedAt < endsAt) return false
     // Results are stored first, because what is pending then is held.
-    return !lane.queue.isBusy() || nowMs >= failingSince + giveUpMs * LATEST + GRACE_MS
+    if (isTried(lane) && !lane.queue.isBusy()) return true
+    // A lane may always be busy, or always have more.
+    const attemptedFrom = Math.max(failingSince, (lane.firstFailedAt ?? failingSince) - giveUpMs)
+    return nowMs >= attemptedFrom + giveUpMs * LATEST + GRACE_MS
   }
 
   return () => {

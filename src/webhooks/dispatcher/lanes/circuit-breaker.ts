@@ -10,6 +10,8 @@ import { MAX_RETRY_AFTER_MS } from '../../deliveries/retry-schedule.ts'
  */
 export interface CircuitBreaker {
   isOpen(): boolean
+  /** Whether it is open, and as many failures as open it were seen since the last success. */
+  isConfirmed(): boolean
   /** When the next probe may start; infinite while closed, or during a probe. */
   probeAt(): number
   /**
@@ -44,6 +46,7 @@ const LONGEST_PROBE_MS = 900_000
 export function createCircuitBreaker(openedBefore: boolean, nowMs: number): CircuitBreaker {
   const failing = new Set<string>()
   let isOpen = openedBefore
+  let failures = 0
   let probeAt = openedBefore ? nowMs : Number.POSITIVE_INFINITY
   let isProbing = false
   let prefersNew = true
@@ -55,6 +58,7 @@ export function createCircuitBreaker(openedBefore: boolean, nowMs: number): Circ
 
   return {
     isOpen: () => isOpen,
+    isConfirmed: () => isOpen && failures >= FAILURES_TO_OPEN,
     probeAt: () => (isProbing ? Number.POSITIVE_INFINITY : probeAt),
     prefersNew: () => prefersNew,
     startProbe() {
@@ -66,6 +70,7 @@ export function createCircuitBreaker(openedBefore: boolean, nowMs: number): Circ
     },
     recordSuccess() {
       failing.clear()
+      failures = 0
       isOpen = false
       isProbing = false
       probeAt = Number.POSITIVE_INFINITY
@@ -75,6 +80,7 @@ export function createCircuitBreaker(openedBefore: boolean, nowMs: number): Circ
       if (isOpen) {
         // An attempt from before the opening says nothing new.
         if (!failure.isProbe) return
+        failures += 1
         isProbing = false
         scheduleProbe(failure)
         delayMs = Math.min(delayMs * 2, LONGEST_PROBE_MS)
@@ -82,7 +88,8 @@ export function createCircuitBreaker(openedBefore: boolean, nowMs: number): Circ
       }
       if (failure.isRetry) return
       failing.add(failure.subject)
-      if (failing.size < FAILURES_TO_OPEN) return
+      failures = failing.size
+      if (failures < FAILURES_TO_OPEN) return
       isOpen = true
       prefersNew = true
       scheduleProbe(failure)

@@ -24,6 +24,8 @@ export interface Lane {
   health: EndpointHealth
   /** Of the last success in this process, monotonic milliseconds. */
   lastSucceededAt: number | null
+  /** Of the first failure in this process since its last success, epoch milliseconds. */
+  firstFailedAt: number | null
   /** Of the last failure in this process, epoch milliseconds. */
   lastFailedAt: number | null
   inFlight: number
@@ -52,6 +54,7 @@ export function createLane(endpoint: Endpoint, bufferUse: BufferUse, nowMs: numb
     breaker: createCircuitBreaker(health.isBreakerOpen, nowMs),
     health,
     lastSucceededAt: null,
+    firstFailedAt: null,
     lastFailedAt: null,
     inFlight: 0,
     isSlow: false,

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createRetrySchedule } from '../../../../src/webhooks/deliveries/retry-schedule.ts'
+import { delivery } from '../../../support/webhooks/delivery.ts'
 import {
   type Dispatching,
   eventually,
@@ -176,6 +177,55 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
       )
     })
   })
+
+  describe.each([false, true])(
+    'an endpoint that failed long before a stop of 91 hours (open breaker: %s)',
+    (isBreakerOpen) => {
+      let id: string
+      beforeEach(async () => {
+        const at = dispatching.time.clock() - 91 * HOUR
+        const failing = { isBreakerOpen, failingSince: at, noticesSent: 2 }
+        id = (await dispatching.subscribe(failing)).id
+        const due = Array.from({ length: 6 }, (_, n) =>
+          delivery({
+            ...{ endpointId: id, nextAt: at + n },
+            event: { orderId: `ord_${n}`, recordedAt: at + n },
+          }),
+        )
+        await dispatching.stores.deliveries.create(due)
+      })
+
+      async function sendProbes(): Promise<void> {
+        for (let count = 1; isBreakerOpen && count < 5; count += 1) {
+          await eventually(() => expect(dispatching.attempts.length).toBeGreaterThanOrEqual(count))
+          await quietPeriod()
+          dispatching.time.advance(MINUTE * 10)
+        }
+      }
+      const states = async () => (await dispatching.deliveries(id)).map(({ state }) => state)
+      const disabledReason = async () =>
+        (await dispatching.stores.endpoints.byId(id))?.disabledReason
+
+      it('stays enabled when it rejects the first order and accepts the others', async () => {
+        dispatching.receiver.reply = ({ body }) => ({
+          status: body.order_id === 'ord_0' ? 500 : 200,
+        })
+        dispatching.start()
+        await sendProbes()
+        await eventually(async () =>
+          expect(await states()).toEqual(['pending', ...Array(5).fill('delivered')]),
+        )
+        expect(await disabledReason()).toBeNull()
+      })
+
+      it('is disabled when it rejects all', async () => {
+        dispatching.start()
+        await sendProbes()
+        await eventually(async () => expect(await disabledReason()).toBe('failing'))
+        expect(dispatching.attempts).toHaveLength(5)
+      })
+    },
+  )
 
   it('what is held for 7 days expires', async () => {
     const { id } = await dispatching.subscribe({ disabledReason: 'manual' })

@@ -24,6 +24,7 @@ export interface LaneScheduler {
   start(lane: Lane, nowMs: number): RequestShare
   /** A request of a trusted lane takes long. */
   markSlow(share: RequestShare): void
+  /** The caller then updates the lane. */
   finish(lane: Lane, share: RequestShare): void
   inFlight(): number
   /** Those of restricted lanes, and those that take long. */
@@ -173,8 +174,6 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
       if (isRestricted) restrictedInFlight -= 1
       if (isSilent) silentInFlight -= 1
       if (isSlow) slowInFlight -= 1
-      const isWaiting = lane.queuedAs !== null || deferred.has(lane) || awaitsRead(lane)
-      if (lane.inFlight === 0 && !isWaiting) engaged.delete(lane)
       if (deferred.size > 0 && (isSilent || !isCrowded())) isReleaseDue = true
     },
     inFlight: () => inFlight,

@@ -127,6 +127,34 @@ describe('the scheduler of lanes', () => {
       expect(scheduler.startAll()).toEqual(['a', 'a', 'a', 'a'])
     })
 
+    it.each<[string, (lane: Lane) => void]>([
+      [
+        'wait for the next probe',
+        ({ breaker }) => {
+          for (const subject of ids('ord', 5)) {
+            const failure = { subject, isProbe: false, isRetry: false, retryAfterMs: null }
+            breaker.recordFailure({ ...failure, nowMs: 0 })
+          }
+        },
+      ],
+      [
+        'are stopped',
+        (stopped) => {
+          stopped.isStopped = true
+        },
+      ],
+    ])(
+      'endpoints that %s have no part, although deliveries of them are not read',
+      (_name, halt) => {
+        const unread = ids('u', 3).map((id) => lane(id, trusted, 0))
+        for (const { queue } of unread) queue.readAt(0)
+        for (const { queue } of unread) queue.advance(0)
+        for (const halted of unread) halt(halted)
+        const scheduler = schedule(lane('a', trusted), ...unread)
+        expect(scheduler.startAll()).toHaveLength(8)
+      },
+    )
+
     it('endpoints keep them during a read, and give them up when it returns nothing', () => {
       const read = ids('r', 3).map((id) => lane(id, trusted, 0))
       for (const { queue } of read) queue.beginRead()

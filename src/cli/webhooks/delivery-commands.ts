@@ -84,7 +84,9 @@ export function addDeliveryCommands(
 
   webhooks
     .command('replay')
-    .description('send the events of an endpoint since an instant again')
+    .description(
+      'send again the events of an endpoint since an instant, and undelivered earlier ones that began to fail or were held since then',
+    )
     .argument('<id>', 'the endpoint')
     .requiredOption(
       '--since <instant>',

@@ -33,7 +33,10 @@ export interface DeliveryListOptions {
 }
 
 export interface ReplayOptions {
-  /** Epoch milliseconds: of the events, or of the first failure of what failed or expired. */
+  /**
+   * Epoch milliseconds: the events since this instant are sent again, and undelivered earlier ones
+   * that began to fail or were held since then.
+   */
   sinceMs: number
   /** Only what failed or expired; otherwise also what was delivered. */
   failedOnly?: boolean

@@ -134,7 +134,7 @@ export const webhookPaths = {
       operationId: 'webhook_endpoints_replay',
       summary: 'Repete entregas desde um instante',
       description:
-        'Põe de novo na fila as entregas terminadas desde `since`; com `failed`, só as que falharam. Os ids não mudam.',
+        'Envia de novo os eventos desde `since`, e os anteriores, não entregues, que começaram a falhar ou foram retidos desde então. Com `failed`, só o que falhou ou expirou. Os ids não mudam.',
       body: { of: Replay, example: { since: '2026-11-23T12:00:00Z', failed: true } },
       answer: { status: 200, description: 'Quantas são.', schema: 'WebhookReplay' },
       errorCodes: ['endpoint_missing', 'endpoint_disabled'],

@@ -17,7 +17,8 @@ export interface EndpointLifecycle {
   apply(changed: readonly Endpoint[]): void
   /**
    * Applies an endpoint that has a held delivery as it is stored, which the directory may not show
-   * yet. On return the lane is stopped until the change is applied. Throws Unavailable.
+   * yet. On return the lane is stopped until the change is applied, unless {@link load} did not know
+   * the endpoint, and still looks for it. Throws Unavailable.
    */
   applyStored(id: string): Promise<void>
   /** Disables an endpoint after failures, unless a command changed it meanwhile. */
@@ -69,6 +70,15 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
     working.set(id, done)
   }
 
+  /** The stored endpoint; never older than a change of it that is applied during the read. */
+  async function readCurrent(id: string): Promise<Endpoint | null> {
+    for (;;) {
+      const known = directory.byId(id)
+      const endpoint = await options.endpoints.byId(id)
+      if (directory.byId(id) === known) return endpoint
+    }
+  }
+
   function hold(id: string): void {
     lanes.stop(id)
     disabled.add(id)
@@ -99,7 +109,7 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
   /** The lane stays stopped until all are released, so that they are sent in their order. */
   function release(id: string): void {
     enqueue(id, async () => {
-      const endpoint = await options.endpoints.byId(id)
+      const endpoint = await readCurrent(id)
       if (endpoint === null) return
       // The directory may show the endpoint as it was before it was disabled.
       if (endpoint.disabledReason !== null) {
@@ -187,7 +197,7 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
     },
     async applyStored(id) {
       if (disabled.has(id) || working.has(id)) return
-      const endpoint = await options.endpoints.byId(id)
+      const endpoint = await readCurrent(id)
       if (disabled.has(id) || working.has(id)) return
       lanes.stop(id)
       if (endpoint === null) cancel(id)
@@ -204,7 +214,7 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
             : { ...endpoint, isBreakerOpen: false, disabledReason: reason, failingSince },
         )
         // Another 410 or a command may have disabled it, which the directory may not show yet.
-        const current = changed ?? (await options.endpoints.byId(id))
+        const current = changed ?? (await readCurrent(id))
         if (current === null) return
         if (current.disabledReason === null) {
           restart(id)

@@ -1,0 +1,98 @@
+import { setImmediate } from 'node:timers/promises'
+import { beforeEach, describe, expect, it } from 'vitest'
+import {
+  createEndpointLifecycle,
+  type EndpointLifecycle,
+} from '../../../../../src/webhooks/dispatcher/health/endpoint-lifecycle.ts'
+import type { Endpoint } from '../../../../../src/webhooks/endpoints/endpoint.ts'
+import { endpoint } from '../../../../support/webhooks/endpoint.ts'
+
+const enabled = endpoint()
+const disabled = endpoint({ disabledReason: 'manual' })
+const { id } = enabled
+
+/** What the lifecycle did to deliveries and lanes, in order. */
+let calls: string[]
+/** The endpoint as the dispatcher knows it, and as it is stored. */
+let known: Endpoint
+let stored: () => Promise<Endpoint>
+beforeEach(() => {
+  calls = []
+  known = enabled
+  stored = async () => disabled
+})
+
+function createLifecycle() {
+  const note = (call: string) => () => void calls.push(call)
+  const count = (call: string) => async () => calls.push(call)
+  return createEndpointLifecycle({
+    endpoints: { byId: () => stored(), update: async () => null },
+    deliveries: {
+      hold: count('hold'),
+      releaseHeld: count('release'),
+      cancel: async () => {},
+      limitInstants: async () => {},
+      nextDueByEndpoint: async () => new Map(),
+      heldEndpoints: async () => [id],
+    },
+    directory: { byId: () => known, all: () => [known].values() },
+    lanes: {
+      get: () => undefined,
+      of: () => Object({}),
+      update() {},
+      stop: note('stop'),
+      restart: note('restart'),
+      tick() {},
+      size: () => 0,
+    },
+    health: { isStale: () => false },
+    clock: () => 0,
+    dueClock: () => 0,
+    longestDelayMs: 1_000,
+    notify() {},
+    persist: async (work) => void (await work()),
+  })
+}
+
+/** The dispatcher reads that it was enabled. */
+function enable(lifecycle: EndpointLifecycle): void {
+  known = { ...enabled }
+  stored = async () => known
+  lifecycle.apply([known])
+}
+
+describe('an endpoint that is known as it was before it was disabled', () => {
+  it('stays stopped, and sends what is held once it is enabled', async () => {
+    const lifecycle = createLifecycle()
+    await lifecycle.load()
+    await lifecycle.settle()
+    expect(calls).toEqual(['stop'])
+    enable(lifecycle)
+    await lifecycle.settle()
+    expect(calls).toEqual(['stop', 'release', 'restart'])
+  })
+
+  it('sends what is held when it is enabled while it is read', async () => {
+    const read = Promise.withResolvers<Endpoint>()
+    stored = () => read.promise
+    const lifecycle = createLifecycle()
+    await lifecycle.load()
+    await setImmediate()
+    enable(lifecycle)
+    read.resolve(disabled)
+    await lifecycle.settle()
+    expect(calls).toEqual(['stop', 'release', 'restart'])
+  })
+
+  it('is started again when it is enabled while a 410 disables it', async () => {
+    const read = Promise.withResolvers<Endpoint>()
+    stored = () => read.promise
+    const lifecycle = createLifecycle()
+    lifecycle.disable(enabled, 'gone')
+    await setImmediate()
+    enable(lifecycle)
+    read.resolve(disabled)
+    await lifecycle.settle()
+    expect(calls).toEqual(['stop', 'restart'])
+  })
+})

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import type { Endpoint } from '../../../../src/webhooks/endpoints/endpoint.ts'
 import type { DispatcherLease } from '../../../../src/webhooks/webhook-stores.ts'
 import {
   type Dispatching,
@@ -195,6 +196,26 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
       dispatching.receiver.reply = () => ({ status: 410 })
     })
 
+    /** Fails before it stores that the notice was sent, this many times. */
+    function failingNotices(failures: number) {
+      const { stores } = dispatching
+      const { update } = stores.endpoints
+      let left = failures
+      return {
+        ...stores,
+        endpoints: {
+          ...stores.endpoints,
+          update: (id: string, change: (current: Endpoint) => Endpoint | null) =>
+            update(id, (current) => {
+              const changed = change(current)
+              if (changed?.noticesSent !== 3 || left === 0) return changed
+              left -= 1
+              throw new Unavailable('no answer')
+            }),
+        },
+      }
+    }
+
     /** Fails after it stored that an endpoint is disabled, this many times. */
     function failingUpdates(failures: number) {
       const { stores } = dispatching
@@ -251,6 +272,13 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
 
     it('is disabled with one notice when the store reports no success of it', async () => {
       dispatching.start({ stores: failingUpdates(2) })
+      await dispatching.announce('ord_1')
+      await eventually(() => expect(dispatching.log).toContain('recovered'))
+      await expectOneNotice()
+    })
+
+    it('is disabled with one notice when it is not stored at first that it was sent', async () => {
+      dispatching.start({ stores: failingNotices(2) })
       await dispatching.announce('ord_1')
       await eventually(() => expect(dispatching.log).toContain('recovered'))
       await expectOneNotice()

@@ -33,10 +33,11 @@ export function addSandbox(
   context: CommandContext,
 ): void {
   const withSandbox = <T>(work: (orders: SandboxManagement) => Promise<T>) =>
-    withServices(({ openIndex, managementStores }, config) => {
+    withServices(({ openIndex, writerPollMs, managementStores }, config) => {
       const audit = createAuditLog(managementStores.audit, wallClock)
       const write: WriteSourceOrders = async (sources) => {
-        const sink = createOrderSink({ openIndex, stream: await openIngestionStream(config) })
+        const stream = await openIngestionStream(config)
+        const sink = createOrderSink({ openIndex, writerPollMs, stream })
         await createSinkWrite(sink)(sources).finally(sink.close)
       }
       const options = { sandbox: managementStores.sandbox, write, audit, clock: wallClock }

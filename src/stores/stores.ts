@@ -22,6 +22,8 @@ export interface Stores {
    * @throws IndexLost; ClockSkewError, TimestampsAheadError when no write timestamp is allowed
    */
   openIndex(options?: OpenIndexOptions): Promise<OrderIndex>
+  /** How often a waiting writer tries again, in milliseconds. */
+  writerPollMs: number
   /** Reads the index for an operator, without becoming the writer. */
   inspection: IndexInspection
   /** Rebuilds of the index; `null` for a store whose tables migrate when opened. */

@@ -80,7 +80,7 @@ const UNAVAILABLE: Record<IngestionUnavailableCode, string> = {
   store:
     'O armazenamento dos pedidos não respondeu. Nenhum pedido foi confirmado: envie todos de novo.',
   other_writer:
-    'Outro processo grava os pedidos agora (index load, index watch ou index reindex). Nenhum pedido foi confirmado: envie todos de novo quando ele terminar.',
+    'Outro processo grava os pedidos agora (index load, index watch, index reindex, ou serve, com pedidos enviados). Nenhum pedido foi confirmado: envie todos de novo quando ele terminar.',
   clock:
     'O relógio do servidor não permite gravar agora. Nenhum pedido foi confirmado: acerte o relógio e envie todos de novo.',
   stream_full:

@@ -7,11 +7,13 @@ import { createStreamSink } from './stream-sink.ts'
 export interface OrderSinkOptions {
   /** Becomes the writer, where there is no stream. */
   openIndex: OpenIndex
+  /** How often a waiting writer tries again, in milliseconds. */
+  writerPollMs: number
   /** `null`: orders are written directly. */
   stream?: ChangeStream | null
 }
 
 /** Creates the sink of a process. Becomes the writer at the first call, and opens nothing before. */
-export function createOrderSink({ openIndex, stream = null }: OrderSinkOptions): OrderSink {
-  return stream === null ? createDirectSink({ openIndex }) : createStreamSink({ stream })
+export function createOrderSink({ stream = null, ...options }: OrderSinkOptions): OrderSink {
+  return stream === null ? createDirectSink(options) : createStreamSink({ stream })
 }

@@ -5,6 +5,8 @@ import {
   WatchRunningError,
 } from '../../indexing/writer/order-index.ts'
 import { createWriter, type Writer } from '../../indexing/writer/writer.ts'
+import { monotonicClock } from '../../lib/clock.ts'
+import { interruptiblePause } from '../../lib/interruptible-pause.ts'
 import { memoizeAsync } from '../../lib/memoize-async.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { IngestionUnavailable } from './ingestion-unavailable.ts'
@@ -17,8 +19,12 @@ export type OpenIndex = (options: {
 
 export interface SharedWriterOptions {
   openIndex: OpenIndex
+  /** How often a waiting writer tries again, in milliseconds. */
+  writerPollMs: number
   /** How long this process stays the writer without a call, in milliseconds. */
   idleMs?: number
+  /** How long calls may join a tenure after it began, in milliseconds. */
+  maxAgeMs?: number
   /** How long a call waits for another writer or for the store, in milliseconds. */
   deadlineMs?: number
 }
@@ -36,8 +42,12 @@ export interface SharedWriter {
 
 /** Short, because a load or a watch of another process waits for it. */
 const IDLE_MS = 2_000
+/** Half of the deadline, so that the calls of another process outlast a whole tenure. */
+const MAX_AGE_MS = 5_000
 /** Shorter than a graceful shutdown, which waits for the calls. */
 const DEADLINE_MS = 10_000
+/** The pause between two tenures, in polls of a waiting writer: one, and as long to read the lock. */
+const TURN_POLLS = 2
 
 /** The time of this process as the writer, from the wait for another one. */
 interface Tenure {
@@ -49,19 +59,34 @@ interface Tenure {
   stop: AbortController
   users: number
   idleTimer: NodeJS.Timeout | undefined
+  ageTimer: NodeJS.Timeout | undefined
   /** Resolves once another writer is admitted. */
   ended: PromiseWithResolvers<void>
 }
 
-/** Becomes the writer at the first call, and stops being it after a short time without calls. */
+/**
+ * Becomes the writer at the first call. Stops being it after a short time without calls, and at a
+ * maximum age also between calls, so that another writer gets its turn.
+ */
 export function createSharedWriter({
   openIndex,
+  writerPollMs,
   idleMs = IDLE_MS,
+  maxAgeMs = MAX_AGE_MS,
   deadlineMs = DEADLINE_MS,
 }: SharedWriterOptions): SharedWriter {
   /** New calls join it; `null` while there is none. */
   let current: Tenure | null = null
   let lastEnded: Promise<void> = Promise.resolve()
+  /** The end of the pause in which a waiting writer tries again, by the monotonic clock. */
+  let nextOpenAt = 0
+
+  async function openNext(options: Parameters<OpenIndex>[0]): Promise<OrderIndex> {
+    await lastEnded
+    const waitMs = nextOpenAt - monotonicClock()
+    if (waitMs > 0) await interruptiblePause(waitMs, options.signal, 'other writers had their turn')
+    return await openIndex(options)
+  }
 
   function begin(): Tenure {
     const stop = new AbortController()
@@ -69,10 +94,10 @@ export function createSharedWriter({
     const onDelay = (reason: string) => {
       if (tenure.state === 'opening') tenure.delay = reason
     }
-    const index = lastEnded.then(() => openIndex({ purpose: 'load', onDelay, signal: stop.signal }))
+    const index = openNext({ purpose: 'load', onDelay, signal: stop.signal })
     const tenure: Tenure = {
       ...{ index, state: 'opening', delay: null, stop, ended },
-      ...{ users: 0, idleTimer: undefined },
+      ...{ users: 0, idleTimer: undefined, ageTimer: undefined },
     }
     lastEnded = ended.promise
     const settle = (state: Tenure['state']) => {
@@ -81,7 +106,10 @@ export function createSharedWriter({
       if (tenure.users === 0) release(tenure)
     }
     index.then(
-      () => settle('open'),
+      () => {
+        tenure.ageTimer = setTimeout(() => expire(tenure), maxAgeMs).unref()
+        settle('open')
+      },
       () => settle('failed'),
     )
     return tenure
@@ -99,6 +127,11 @@ export function createSharedWriter({
     if (current === tenure) current = null
   }
 
+  function expire(tenure: Tenure): void {
+    retire(tenure)
+    if (tenure.users === 0) release(tenure)
+  }
+
   /** Called without users. A wait for another writer continues, since it may need a whole lease. */
   function release(tenure: Tenure): void {
     if (current !== tenure) void end(tenure)
@@ -109,9 +142,12 @@ export function createSharedWriter({
 
   async function end(tenure: Tenure): Promise<void> {
     retire(tenure)
+    clearTimeout(tenure.idleTimer)
+    clearTimeout(tenure.ageTimer)
     try {
       const index = await tenure.index
       await index.close()
+      nextOpenAt = monotonicClock() + TURN_POLLS * writerPollMs
     } catch {
       // It never opened; or the close failed, and the lease expires.
     } finally {
@@ -156,7 +192,6 @@ export function createSharedWriter({
       const tenure = current
       if (tenure !== null) {
         retire(tenure)
-        clearTimeout(tenure.idleTimer)
         if (tenure.state === 'opening') tenure.stop.abort()
         else if (tenure.users === 0) release(tenure)
       }

@@ -23,6 +23,12 @@ export function createHolderName(): string {
   return `${hostname()} ${process.pid} ${randomBytes(4).toString('hex')}`
 }
 
+/** Of a long lease: pushed orders wait for two polls when they leave other writers their turn. */
+const MAX_POLL_MS = 1_000
+
+/** How often a waiting process reads the lease, in milliseconds. */
+export const leasePollMs = (leaseMs: number): number => Math.min(leaseMs / 20, MAX_POLL_MS)
+
 /** Whether nothing renewed, released or removed the lease between two observations. */
 export function isSameState(one: ObservedLease | null, other: ObservedLease | null): boolean {
   return (
@@ -67,7 +73,7 @@ export async function waitUntilFree<Lease extends ObservedLease>(
   while (observed !== null && !observed.record.released) {
     const { lease_ms } = observed.record
     if (monotonic() - observedAt >= lease_ms) return observed
-    await interruptiblePause(lease_ms / 20, signal, activity)
+    await interruptiblePause(leasePollMs(lease_ms), signal, activity)
     const now: Lease | null = await read().catch(keepIfUnavailable(observed))
     if (isSameState(now, observed)) continue
     onChange?.(observed, now)

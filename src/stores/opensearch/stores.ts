@@ -16,6 +16,7 @@ import { indexLostError, readPresence } from './index-presence.ts'
 import { initOpenSearchAfterLoss } from './init-after-loss.ts'
 import { createOpenSearchInspection } from './inspection/inspection.ts'
 import { createOpenSearchKeyStore } from './key-store.ts'
+import { leasePollMs } from './lease-observation.ts'
 import { createOpenSearchManagementStores } from './management/management-stores.ts'
 import type { OnDecode } from './read/decode-orders.ts'
 import { createOpenSearchOrderStore } from './read/order-store.ts'
@@ -98,6 +99,7 @@ export function openOpenSearchStores(
         signal,
       })
     },
+    writerPollMs: leasePollMs(config.writerLeaseMs),
     // The longer deadline, because a page of a scan may be large and no request waits for it.
     inspection: createOpenSearchInspection({
       ...shared,

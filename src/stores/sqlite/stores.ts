@@ -20,7 +20,7 @@ import { createSqliteOrderStore } from './read/order-store.ts'
 import { openSqliteWebhookStores } from './webhooks/webhook-stores.ts'
 import { createSqliteOrderIndex } from './write/order-index.ts'
 import { forgetClock } from './write/write-timestamps.ts'
-import { acquireWriterLock } from './write/writer-lock.ts'
+import { acquireWriterLock, WRITER_POLL_MS } from './write/writer-lock.ts'
 
 /** Below {@link BUSY_MS}: requests wait for these writes, and the management API only for others. */
 const SERVER_BUSY_MS = 20
@@ -69,6 +69,7 @@ export function openSqliteStores({ dataDir }: Pick<Config, 'dataDir'>, role: Pro
         throw error
       }
     },
+    writerPollMs: WRITER_POLL_MS,
     inspection: createSqliteInspection(orders),
     reindexing: null,
     webhooks,

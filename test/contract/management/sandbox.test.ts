@@ -29,7 +29,7 @@ describe.each(useStores())('the sandbox on %s', (_name, open) => {
   let write: WriteSourceOrders
   beforeEach(async () => {
     opened = await open()
-    sink = createOrderSink({ openIndex: opened.openIndex })
+    sink = createOrderSink(opened)
     write = createSinkWrite(sink)
     sandbox = manage(write)
   })

@@ -170,6 +170,7 @@ describe('beside another writer', () => {
       'service_unavailable',
     ])
     expect(json.error.message).toContain('Outro processo grava os pedidos agora')
+    expect(json.error.message).toContain('ou serve, com pedidos enviados')
     indices.pop()
     await watch.close()
     expect(await pushing.push(order(1))).toEqual(['ord_1 written'])

@@ -162,7 +162,7 @@ describe('a writer beside a load', () => {
     second.stdin.end(JSON.stringify(sourceOrder({ id: 'ord_2' })))
     await vi.waitFor(
       () =>
-        expect(stderr).toContain('waiting for another "index load" on the same DATA_DIR to end'),
+        expect(stderr).toContain('waiting for another "index load", or "serve" for pushed orders'),
       SOON,
     )
     expect(await isThere('ord_2')).toBe(false)

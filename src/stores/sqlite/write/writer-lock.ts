@@ -12,7 +12,7 @@ export interface WriterLockOptions {
   signal?: AbortSignal | undefined
 }
 
-const POLL_MS = 100
+export const WRITER_POLL_MS = 100
 
 /**
  * Waits until no other process writes the same data, then excludes other writers until it is
@@ -34,10 +34,10 @@ export async function acquireWriterLock(
     while (!tryExec(db, begin)) {
       const isLoad = tryExec(db, PROBE)
       if (!isLoad && purpose === 'load') throw new WatchRunningError()
-      const holder = isLoad ? 'index load' : 'index watch'
-      if (!isReported) onDelay(`waiting for another "${holder}" on the same DATA_DIR to end`)
+      const holder = isLoad ? '"index load", or "serve" for pushed orders,' : '"index watch"'
+      if (!isReported) onDelay(`waiting for another ${holder} on the same DATA_DIR to end`)
       isReported = true
-      await interruptiblePause(POLL_MS, signal, 'another writer was at work')
+      await interruptiblePause(WRITER_POLL_MS, signal, 'another writer was at work')
     }
     return { release: () => db.close() }
   } catch (error) {

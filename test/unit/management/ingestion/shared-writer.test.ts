@@ -24,7 +24,13 @@ const linesOf = (...ids: readonly string[]) =>
   )
 
 /** A sink on one index in memory, which only one writer at a time may open. */
-function createSink({ failures = [] as Error[], idleMs = NEVER_MS, deadlineMs = NEVER_MS } = {}) {
+function createSink({
+  failures = [] as Error[],
+  idleMs = NEVER_MS,
+  maxAgeMs = NEVER_MS,
+  deadlineMs = NEVER_MS,
+  writerPollMs = 1,
+} = {}) {
   const memory = createMemoryOrderIndex()
   let isOpen = false
   const events: string[] = []
@@ -41,7 +47,8 @@ function createSink({ failures = [] as Error[], idleMs = NEVER_MS, deadlineMs = 
       },
     }
   }
-  return { memory, events, sink: createDirectSink({ openIndex, idleMs, deadlineMs }) }
+  const sink = createDirectSink({ openIndex, writerPollMs, idleMs, maxAgeMs, deadlineMs })
+  return { memory, events, sink, isFree: () => !isOpen }
 }
 
 /** The same index, whose next commits fail. */
@@ -74,6 +81,29 @@ it('another writer is admitted once no call arrives, and the next call becomes t
   expect(await sink.store(await linesOf('ord_2'))).toEqual(['written'])
   await sink.close()
   expect(events).toEqual(['open', 'close', 'open', 'close'])
+})
+
+it('calls without a break leave a waiting writer its turn', async () => {
+  const writerPollMs = 40
+  const { sink, events, isFree } = createSink({ maxAgeMs: 100, writerPollMs })
+  const line = await linesOf('ord_1')
+  await sink.store(line)
+  const calls = Promise.all(
+    [1, 2].map(async () => {
+      for (const until = performance.now() + 1_000; performance.now() < until; await pause(5))
+        await sink.store(line)
+    }),
+  )
+  let turns = 0
+  for (const until = performance.now() + 1_000; performance.now() < until; ) {
+    if (isFree()) turns += 1
+    await pause(writerPollMs)
+  }
+  await calls
+  await sink.close()
+  const tenures = events.filter((event) => event === 'open').length
+  expect(tenures).toBeGreaterThan(2)
+  expect(turns).toBeGreaterThanOrEqual(tenures - 1)
 })
 
 const clock = { nowMs: 0, name: 'the store' }
@@ -114,6 +144,7 @@ it('a call waits for another writer until its deadline; the wait continues for t
       await admitted.promise
       return memory
     },
+    writerPollMs: 1,
     idleMs: NEVER_MS,
     deadlineMs: 50,
   })
@@ -137,6 +168,7 @@ it('the deadline of a call ends the retries of a store that does not respond', a
           return false
         },
       })),
+    writerPollMs: 1,
     deadlineMs: 20,
   })
   await expect(sink.store(await linesOf('ord_1'))).rejects.toMatchObject({ code: 'store' })
@@ -149,6 +181,7 @@ it('a close ends a wait for another writer', async () => {
       await interruptiblePause(NEVER_MS, signal, 'another writer was at work')
       throw new Error('not reached')
     },
+    writerPollMs: 1,
     deadlineMs: 1,
   })
   await expect(sink.store(await linesOf('ord_1'))).rejects.toMatchObject({ code: 'store' })

@@ -23,11 +23,12 @@ afterEach(() => remove())
 const acquire = (purpose: WriterPurpose, signal?: AbortSignal) =>
   acquireWriterLock(file, { purpose, onDelay: (reason) => delays.push(reason), signal })
 
-it.each<[WriterPurpose, WriterPurpose]>([
-  ['watch', 'watch'],
-  ['load', 'watch'],
-  ['load', 'load'],
-])('next to a %s, a %s waits and reports the reason', async (one, other) => {
+const LOAD = '"index load", or "serve" for pushed orders,'
+it.each<[WriterPurpose, WriterPurpose, string]>([
+  ['watch', 'watch', '"index watch"'],
+  ['load', 'watch', LOAD],
+  ['load', 'load', LOAD],
+])('next to a %s, a %s waits and reports the reason', async (one, other, holder) => {
   const first = await acquire(one)
   let isHeld = false
   const second = acquire(other).then((lock) => {
@@ -38,7 +39,7 @@ it.each<[WriterPurpose, WriterPurpose]>([
   expect(isHeld).toBe(false)
   first.release()
   ;(await second).release()
-  expect(delays).toEqual([`waiting for another "index ${one}" on the same DATA_DIR to end`])
+  expect(delays).toEqual([`waiting for another ${holder} on the same DATA_DIR to end`])
 })
 
 it('the writer lock rejects a load next to a watch', async () => {

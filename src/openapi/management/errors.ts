@@ -36,7 +36,7 @@ const descriptions: Record<number, string> = {
   404: 'Não existe, ou é de outra conta.',
   409: 'O estado atual não permite a operação, ou o `Idempotency-Key` já foi usado com outro corpo.',
   413: 'O corpo é maior que o limite da chamada, que a mensagem traz.',
-  415: 'O `Content-Type` não é aceito.',
+  415: 'O `Content-Type` não é aceito, ou o corpo tem um `Content-Encoding`: envie-o sem compressão.',
   500: 'Erro inesperado; informe o `request_id` ao suporte.',
   503: 'Indisponibilidade temporária; repita após `Retry-After`, com o mesmo `Idempotency-Key`.',
 }

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { RESOURCE_NOT_FOUND_MESSAGE } from '../../../src/http/api-error.ts'
 import { sendRaw } from '../../support/http/raw-http.ts'
@@ -55,6 +56,22 @@ describe('a body of the management API', () => {
       const headers = { 'content-type': type }
       const response = await test.api.call('POST', KEYS, { headers, body: 'name=x' })
       expect(response).toMatchObject(error(415, 'invalid_request'))
+    },
+  )
+
+  it.each(changes)('that is compressed is refused with 415: %s %s', async (method, path) => {
+    const headers = { ...JSON_CONTENT, 'content-encoding': 'gzip' }
+    const response = await test.api.call(method, path, { headers, body: gzipSync('{}') })
+    expect(response).toMatchObject(error(415, 'invalid_request'))
+    expect(response.json.error.message).toContain('sem compressão')
+  })
+
+  it.each(['identity', 'Identity', ''])(
+    'may state that it has no encoding: "%s"',
+    async (encoding) => {
+      const headers = { ...JSON_CONTENT, 'content-encoding': encoding }
+      const response = await test.api.call('POST', KEYS, { headers, body: '{}' })
+      expect(response.status).toBe(201)
     },
   )
 

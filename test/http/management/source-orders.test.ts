@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import type { OrderIndex } from '../../../src/indexing/writer/order-index.ts'
@@ -141,6 +142,14 @@ describe('a refused call', () => {
   it.each(refused)('%s', async (_what, body, type, status) => {
     const { json, ...answer } = await pushing.send(body, { type })
     expect([answer.status, json.error.code]).toEqual([status, 'invalid_request'])
+    expect(await pushing.counted()).toEqual([])
+  })
+
+  it('compressed lines, which would count as malformed ones', async () => {
+    const body = gzipSync(toNdjson([order(1), order(2)]))
+    const { status, json } = await pushing.send(body, { encoding: 'gzip' })
+    expect([status, json.error.code]).toEqual([415, 'invalid_request'])
+    expect(json.error.message).toContain('sem compressão')
     expect(await pushing.counted()).toEqual([])
   })
 

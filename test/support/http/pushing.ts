@@ -13,6 +13,8 @@ import type { ErrorBody } from './test-app.ts'
 export interface PushOptions {
   /** The type of the body; NDJSON when absent. */
   type?: string
+  /** The `Content-Encoding`; none when absent. */
+  encoding?: string
   /** `null`: none. `admin` when absent. */
   token?: 'admin' | 'read' | null
 }
@@ -30,11 +32,18 @@ export function createPushing(
   const { api: app, metrics } = buildManagement(services, parseConfig({}), { stream })
   const tokens = { admin: ADMIN, read: READER }
 
-  async function send(body: string | Buffer, { type = NDJSON, token = 'admin' }: PushOptions = {}) {
+  async function send(
+    body: string | Buffer,
+    { type = NDJSON, encoding, token = 'admin' }: PushOptions = {},
+  ) {
     const route = { method: 'POST', url: '/v1/source-orders' } as const
     const response = await app.inject({
       ...route,
-      headers: { 'content-type': type, ...(token && { authorization: `Bearer ${tokens[token]}` }) },
+      headers: {
+        'content-type': type,
+        ...(encoding && { 'content-encoding': encoding }),
+        ...(token && { authorization: `Bearer ${tokens[token]}` }),
+      },
       payload: body,
     })
     const { statusCode: status, headers } = response

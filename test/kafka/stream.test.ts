@@ -238,10 +238,13 @@ it('orders that a topic accepts one at a time only are appended', async () => {
   expect((await drain(stream)).map((value) => value[0])).toEqual(['a', 'b'])
 })
 
-it('an appended order that the topic rejects for its size names the setting of the topic', async () => {
-  const feed = await createFeed({ configs: { 'max.message.bytes': '1000' } })
+it('an order that the topic rejects for its size is returned with the setting of the topic, and the others are appended', async () => {
+  const feed = await createFeed({ partitions: 1, configs: { 'max.message.bytes': '1000' } })
   const stream = await open(feed)
-  await expect(stream.append([Buffer.alloc(2_000)])).rejects.toThrow(
-    `the topic "${feed.topic}" rejects a record for its size: raise its max.message.bytes`,
-  )
+  const sizes = [100, 2_000, 200, 3_000]
+  const rejected = await stream.append(sizes.map((size) => Buffer.alloc(size, 'x')))
+  expect([...rejected.keys()]).toEqual([1, 3])
+  const reason = `the topic "${feed.topic}" rejects a record for its size: raise its max.message.bytes`
+  expect(rejected.get(3)).toEqual({ path: '', reason: expect.stringContaining(reason) })
+  expect((await drain(stream)).map(({ length }) => length)).toEqual([100, 200])
 })

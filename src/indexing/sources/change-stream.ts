@@ -31,6 +31,9 @@ export interface StreamBatch {
 /** The size of one read: large enough to amortise a round trip, in bounded memory. */
 export const READ_BATCH = { entries: 500, bytes: 4 * 1024 * 1024 } as const
 
+/** By the position of the order. */
+export type RejectedOrders = ReadonlyMap<number, ValidationError>
+
 export type DeadLetter = Pick<StreamEntry, 'id' | 'order' | 'fields'> & { error: ValidationError }
 
 /**
@@ -51,8 +54,11 @@ export interface ChangeStream {
   trim(): Promise<void>
   /** The number of unacknowledged entries, delivered or not. */
   backlog(): Promise<number>
-  /** Appends source orders, one entry each. After an error, some may be appended. */
-  append(orders: readonly Buffer[]): Promise<void>
+  /**
+   * Appends source orders, one entry each. Returns the positions of those that the stream rejects,
+   * with the reason; the others are appended. After an error, some may be appended.
+   */
+  append(orders: readonly Buffer[]): Promise<RejectedOrders>
   /** Whether the stream responds, within a short deadline. */
   ping(): Promise<void>
   close(): void

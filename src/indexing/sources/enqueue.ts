@@ -45,12 +45,13 @@ export async function enqueue(
   const summary = { read: 0, handed_over: 0, refused: 0 }
   const append = createStreamAppender({ stream, onDelay, signal })
   for await (const batch of inBatches(parseLines(input, fromLine), ENQUEUE_BATCH)) {
-    await append(batch)
-    for (const { lineNumber, result } of batch) {
+    const errors = await append(batch)
+    for (const [position, { lineNumber }] of batch.entries()) {
       summary.read++
-      if (isValidationError(result)) {
+      const error = errors[position]
+      if (error) {
         summary.refused++
-        onRejected(lineNumber, result)
+        onRejected(lineNumber, error)
       } else summary.handed_over++
     }
     onProgress(summary, batch.at(-1)?.lineNumber ?? 0)
@@ -66,6 +67,7 @@ export interface StreamAppenderOptions
 
 /**
  * Returns a function that appends the lines that are not rejected, once the stream has capacity.
+ * It returns the error of each line, also of one that the stream rejects; `null` of an appended one.
  * It throws Unavailable after the retry deadline, and Error when `signal` aborts a wait.
  */
 export function createStreamAppender({
@@ -73,13 +75,15 @@ export function createStreamAppender({
   onDelay,
   signal,
   onFull = () => {},
-}: StreamAppenderOptions): (lines: readonly ParsedLine[]) => Promise<void> {
+}: StreamAppenderOptions): (lines: readonly ParsedLine[]) => Promise<(ValidationError | null)[]> {
   return async (lines) => {
     await waitForCapacity()
-    const orders = lines.flatMap(({ line, result }) =>
-      isValidationError(result) ? [] : (line ?? []),
-    )
-    await retry(() => stream.append(orders))
+    const errors = lines.map(({ result }) => (isValidationError(result) ? result : null))
+    const positions = [...errors.keys()].filter((position) => errors[position] === null)
+    const orders = positions.flatMap((position) => lines[position]?.line ?? [])
+    const rejected = await retry(() => stream.append(orders))
+    for (const [at, position] of positions.entries()) errors[position] = rejected.get(at) ?? null
+    return errors
   }
 
   async function waitForCapacity(): Promise<void> {

@@ -1,10 +1,9 @@
-import { isValidationError } from '../../indexing/projection/change.ts'
 import type { ChangeStream } from '../../indexing/sources/change-stream.ts'
 import { createStreamAppender, ENQUEUE_BATCH } from '../../indexing/sources/enqueue.ts'
 import { inBatches } from '../../indexing/sources/ndjson.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { IngestionUnavailable } from './ingestion-unavailable.ts'
-import type { OrderSink } from './order-sink.ts'
+import type { OrderSink, SinkResult } from './order-sink.ts'
 
 export interface StreamSinkOptions {
   stream: Pick<ChangeStream, 'append' | 'backlog' | 'close'>
@@ -36,15 +35,18 @@ export function createStreamSink({
           isFull = full
         },
       })
+      const results: SinkResult[] = []
       try {
-        for await (const batch of inBatches([lines], ENQUEUE_BATCH)) await append(batch)
+        for await (const batch of inBatches([lines], ENQUEUE_BATCH)) {
+          results.push(...(await append(batch)).map((error) => error ?? 'accepted'))
+        }
       } catch (error) {
         if (!signal.aborted && !(error instanceof Unavailable)) throw error
         const code = isFull ? 'stream_full' : 'store'
         const { message } = error as Error
         throw new IngestionUnavailable(code, delay || message, { cause: error })
       }
-      return lines.map(({ result }) => (isValidationError(result) ? result : 'accepted'))
+      return results
     },
     async close() {
       stream.close()

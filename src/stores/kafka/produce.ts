@@ -1,5 +1,6 @@
 import type { MessageToProduce } from '@platformatic/kafka'
-import type { DeadLetter } from '../../indexing/sources/change-stream.ts'
+import type { ValidationError } from '../../indexing/projection/change.ts'
+import type { DeadLetter, RejectedOrders } from '../../indexing/sources/change-stream.ts'
 import { inBatches } from '../../indexing/sources/ndjson.ts'
 import type { KafkaConnection } from './connection.ts'
 import { hasBrokerError } from './kafka-errors.ts'
@@ -13,23 +14,37 @@ const TOO_LARGE = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']
 type ProducerOf = Pick<KafkaConnection, 'producer' | 'send'>
 
 /**
- * Appends source orders to the topic, without key: the partitions take turns.
- * @throws Error when the topic rejects an order for its size; Unavailable
+ * Appends source orders to the topic, without key: the partitions take turns. Returns the positions
+ * of those that the topic rejects for their size.
+ * @throws Unavailable
  */
 export async function appendOrders(
   connection: ProducerOf & Pick<KafkaConnection, 'topic'>,
   orders: readonly Buffer[],
-): Promise<void> {
+): Promise<RejectedOrders> {
   const { topic } = connection
-  const messages = orders.map((value) => ({ topic, value, bytes: value.length }))
-  for await (const batch of inBatches([messages], SEND_BATCH)) {
+  const rejected = new Map<number, ValidationError>()
+  const entries = orders.map((value, position) => ({ position, value, bytes: value.length }))
+
+  async function append(batch: typeof entries): Promise<void> {
     const records = batch.map(({ value }) => ({ topic, value }))
     await produce(connection, records).catch(async (failure: unknown) => {
-      if (!(failure instanceof RecordTooLarge) || records.length === 1) throw failure
+      if (!(failure instanceof RecordTooLarge)) throw failure
+      const [one, another] = batch
+      if (one === undefined) return
+      if (another === undefined) rejected.set(one.position, { path: '', reason: failure.message })
       // The limit of the topic applies to the records of a request together.
-      for (const one of records) await produce(connection, [one])
+      else for (const half of halves(batch)) await append(half)
     })
   }
+
+  for await (const batch of inBatches([entries], SEND_BATCH)) await append(batch)
+  return rejected
+}
+
+function halves<T>(batch: readonly T[]): T[][] {
+  const middle = Math.ceil(batch.length / 2)
+  return [batch.slice(0, middle), batch.slice(middle)]
 }
 
 /** Sends each rejected record with its key and value, and the reason in headers. */

@@ -119,6 +119,7 @@ function createRedisStream({
       await send((redis) =>
         Promise.all(orders.map((order) => redis.xadd(stream, '*', 'order', order))),
       )
+      return new Map()
     },
   }
 }

@@ -4,18 +4,22 @@ import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 
 const MIB = 1024 * 1024
+const TOO_LARGE = { path: '', reason: 'too large' }
 const line = (id: string) => JSON.stringify(sourceOrder({ id }))
 
 let appended: Buffer[][]
 /** The backlogs that the stream reports, in sequence; 0 afterwards. */
 let backlogs: (number | Error)[]
 let failures: Error[]
+/** The stream rejects longer orders. */
+let maxBytes: number
 let log: string[]
 let stopping: AbortController
 beforeEach(() => {
   appended = []
   backlogs = []
   failures = []
+  maxBytes = Number.POSITIVE_INFINITY
   log = []
   stopping = new AbortController()
 })
@@ -29,7 +33,10 @@ function enqueueText(input: string | Buffer, fromLine?: number): Promise<Enqueue
       async append(orders) {
         const failure = failures.shift()
         if (failure !== undefined) throw failure
-        appended.push([...orders])
+        appended.push(orders.filter(({ length }) => length <= maxBytes))
+        return new Map(
+          orders.flatMap(({ length }, at) => (length <= maxBytes ? [] : [[at, TOO_LARGE]])),
+        )
       },
       async backlog() {
         const backlog = backlogs.shift() ?? 0
@@ -54,6 +61,19 @@ describe('the enqueue of lines', () => {
       `  ${line('ord_2')} `,
       line('ord_3'),
     ])
+  })
+
+  it('the enqueue reports a line that the stream rejects, and continues', async () => {
+    maxBytes = 1_000
+    const large = JSON.stringify({ ...sourceOrder({ id: 'ord_2' }), extra: 'x'.repeat(1_000) })
+    const text = `${line('ord_1')}\n{"half\n${large}\n${line('ord_3')}`
+    expect(await enqueueText(text)).toEqual({ read: 4, handed_over: 2, refused: 2 })
+    expect(log).toEqual([
+      'line 2 : expected one JSON object on one line; this is not JSON',
+      'line 3 : too large',
+      '4 read, up to line 4',
+    ])
+    expect(appended.flat().map(String)).toEqual([line('ord_1'), line('ord_3')])
   })
 
   it('the enqueue reports a rejected line with its number, field and reason, and continues', async () => {

@@ -87,6 +87,7 @@ export function createMemoryChangeStream(): MemoryChangeStream {
     async append(orders) {
       call('append')
       for (const order of orders) stream.add(String(order))
+      return new Map()
     },
     async ping() {},
     close() {},

@@ -1,5 +1,5 @@
 import { type Connection, fetchV13, type KafkaRecord, type RecordsBatch } from '@platformatic/kafka'
-import { wallClock } from '../../lib/clock.ts'
+import { monotonicClock, wallClock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import { committedBatches } from './committed-batches.ts'
 import type { KafkaConnection } from './connection.ts'
@@ -75,14 +75,16 @@ async function fetchFromLeader(
     [],
     NO_RACK,
   )
-  const now = wallClock()
+  const fetchedAt = { wallMs: wallClock(), monotonicMs: monotonicClock() }
   const found = responses.flatMap((response) => response.partitions)
   return new Map(
     found.flatMap(({ partitionIndex, records, abortedTransactions }) => {
       const from = offsets.get(partitionIndex)
       if (from === undefined || !records || records.length === 0) return []
       const entries = committedBatches(records, abortedTransactions ?? [])
-        .flatMap((batch) => batch.records.map((one) => toEntry(partitionIndex, batch, one, now)))
+        .flatMap((batch) =>
+          batch.records.map((one) => toEntry(partitionIndex, batch, one, fetchedAt)),
+        )
         // A batch may begin before the offset.
         .filter(({ offset }) => offset >= from)
       return [[partitionIndex, { entries, nextOffset: endOf(records) ?? from }] as const]
@@ -99,7 +101,7 @@ function toEntry(
   partition: number,
   batch: RecordsBatch,
   { offsetDelta, timestampDelta, key, value }: KafkaRecord,
-  now: number,
+  { wallMs, monotonicMs }: { wallMs: number; monotonicMs: number },
 ): PartitionEntry {
   const offset = batch.firstOffset + BigInt(offsetDelta)
   const isAppendTime = (batch.attributes & LOG_APPEND_TIME) !== 0
@@ -110,6 +112,6 @@ function toEntry(
     // Copied: a slice would keep the whole response in memory.
     order: value === null ? undefined : Buffer.from(value),
     fields: key === null ? [] : [Buffer.from('key'), Buffer.from(key)],
-    ageMs: Math.max(0, now - Number(timestamp)),
+    enteredAtMs: monotonicMs - Math.max(0, wallMs - Number(timestamp)),
   }
 }

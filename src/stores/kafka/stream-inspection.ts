@@ -3,6 +3,7 @@ import type {
   StreamInspection,
 } from '../../indexing/consistency-check/stream-inspection.ts'
 import { READ_BATCH } from '../../indexing/sources/change-stream.ts'
+import { monotonicClock } from '../../lib/clock.ts'
 import { connectKafka, type KafkaConnection, type KafkaOptions } from './connection.ts'
 import { fetchEntries } from './fetch-entries.ts'
 import {
@@ -52,8 +53,8 @@ async function readOldestAge(
   // One partition at a time, because a small response has a record of one partition only.
   for (const one of offsets) {
     const fetched = await connection.send(() => fetchEntries(connection, new Map([one]), limits))
-    const ageMs = fetched.get(one[0])?.entries[0]?.ageMs
-    if (ageMs !== undefined) oldest = Math.max(oldest ?? 0, ageMs)
+    const first = fetched.get(one[0])?.entries[0]
+    if (first) oldest = Math.max(oldest ?? 0, monotonicClock() - first.enteredAtMs)
   }
   return oldest
 }

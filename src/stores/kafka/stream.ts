@@ -3,6 +3,7 @@ import {
   type LostEntries,
   READ_BATCH,
   type StreamBatch,
+  type StreamEntry,
 } from '../../indexing/sources/change-stream.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { connectKafka, type KafkaConnection, type KafkaOptions } from './connection.ts'
@@ -67,6 +68,13 @@ function createConsumer(connection: KafkaConnection): ConsumerMethods {
     positions.committed(offsets)
   }
 
+  function unacknowledged(): StreamEntry[] {
+    const now = monotonicClock()
+    return positions.unacknowledged(READ_BATCH).map(({ enteredAtMs, offset: _, ...entry }) => {
+      return { ...entry, ageMs: now - enteredAtMs }
+    })
+  }
+
   return {
     async claimPending() {
       connection.fetcher.clearMetadata() // For new partitions, and for a new topic of the name.
@@ -82,10 +90,10 @@ function createConsumer(connection: KafkaConnection): ConsumerMethods {
     },
 
     async read(): Promise<StreamBatch> {
-      const entries = positions.unacknowledged(READ_BATCH)
+      const entries = unacknowledged()
       if (entries.length > 0) return { entries, lost: [] }
       const lost = await fetchNext(connection, positions, turn++)
-      return { entries: positions.unacknowledged(READ_BATCH), lost }
+      return { entries: unacknowledged(), lost }
     },
 
     async acknowledge(ids) {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ChangeStream, StreamEntry } from '../../../src/indexing/sources/change-stream.ts'
 import type { DeadLetter, FeedEntry } from '../stores/change-feed.ts'
@@ -69,6 +70,14 @@ export function describeChangeStream(name: string, create: () => Promise<StreamU
       expect(idsOf((await stream.read()).entries)).toEqual(expect.arrayContaining(ids.slice(0, 2)))
       await stream.acknowledge(ids.slice(0, 2))
       expect(idsOf((await stream.read()).entries)).toEqual(ids.slice(2))
+    })
+
+    it('the age of an entry that is read again includes the time since its first read', async () => {
+      await test.add('one')
+      const [first] = (await stream.read()).entries
+      await pause(300)
+      const [again] = (await stream.read()).entries
+      expect((again?.ageMs ?? 0) - (first?.ageMs ?? 0)).toBeGreaterThan(250)
     })
 
     it('returns an entry that is appended during a read', async () => {

@@ -71,7 +71,7 @@ it('invalid records become dead letters with the reason, and the watch continues
   expect(letters.get(unknown ?? '')?.path).toBe('/version')
   await expect
     .poll(() => watch.log().find(({ entry_id }) => entry_id === half))
-    .toMatchObject({ level: 40, msg: 'rejected: moved to the dead letters' })
+    .toMatchObject({ level: 40, msg: 'rejected: goes to the dead letters' })
   await expect.poll(() => watch.metric('indexing_changes_total{outcome="refused"}')).toBe(4)
 })
 

@@ -38,7 +38,7 @@ export function createWatchLog(logger: Logger): WatchLog {
       logger.warn({ reason }, 'writes are failing: retrying until they succeed'),
     onRecovered: () => logger.info('writes recovered'),
     onRejected: (entryId, { path, reason }) =>
-      logger.warn({ entry_id: entryId, path, reason }, 'rejected: moved to the dead letters'),
+      logger.warn({ entry_id: entryId, path, reason }, 'rejected: goes to the dead letters'),
     onLost: (entries) =>
       logger.error(
         {

@@ -19,7 +19,7 @@ export interface BatchCounts {
 export interface BatchEvents {
   onRejected(entryId: string, error: ValidationError): void
   onLost(entries: readonly LostEntries[]): void
-  /** Called after a batch is written and acknowledged. */
+  /** Called after a batch is written. An entry that is read again is not counted again. */
   onBatch(counts: Readonly<BatchCounts>): void
   /**
    * Called with the last document and the times its changes entered the stream (monotonic clock).
@@ -32,6 +32,8 @@ export interface ProcessBatchOptions {
   index: Pick<OrderIndex, 'lastWrite'>
   /** Writes to that index. */
   writer: Writer
+  /** Ids of reported entries whose acknowledgement failed: the stream may return them again. */
+  reported: Set<string>
   monotonic: Clock
   events: BatchEvents
   /** Called with the reason of a delay, in words for an operator. */
@@ -49,6 +51,7 @@ export async function processNextBatch({
   stream,
   index,
   writer,
+  reported,
   monotonic,
   events,
   onSlow,
@@ -66,11 +69,10 @@ export async function processNextBatch({
       indexed.map(({ entry }) => readAt - entry.ageMs),
     )
   }
-  const counts = await acknowledgeBatch(stream, written, lost)
-  for (const { entry, result } of written) {
-    if (isRejected(result)) events.onRejected(entry.id, result)
-  }
-  if (entries.length > 0) events.onBatch(counts)
+  // Before the stream is told: a call without a response may still have removed the entries.
+  reportBatch(events, written, reported)
+  await acknowledgeBatch(stream, written, lost)
+  reported.clear()
   return entries.length
 }
 
@@ -101,27 +103,35 @@ async function writeBatch(
   return entries.map((entry, position) => ({ entry, result: results[position] ?? 'unchanged' }))
 }
 
+function reportBatch(
+  events: BatchEvents,
+  written: readonly WrittenEntry[],
+  reported: Set<string>,
+): void {
+  const counts = { written: 0, unchanged: 0, older: 0, refused: 0 }
+  const first = written.filter(({ entry }) => !reported.has(entry.id))
+  for (const { entry, result } of first) {
+    reported.add(entry.id)
+    counts[isRejected(result) ? 'refused' : result]++
+    if (isRejected(result)) events.onRejected(entry.id, result)
+  }
+  if (first.length > 0) events.onBatch(counts)
+}
+
 /** Dead-letters rejected entries, then acknowledges all, with the lost ones. */
 async function acknowledgeBatch(
   stream: Pick<ChangeStream, 'deadLetter' | 'acknowledge'>,
   written: readonly WrittenEntry[],
   lost: readonly LostEntries[],
-): Promise<BatchCounts> {
-  const counts = { written: 0, unchanged: 0, older: 0, refused: 0 }
+): Promise<void> {
   const acknowledged = lost.map(({ id }) => id)
   const deadLetters = []
   for (const { entry, result } of written) {
-    if (isRejected(result)) {
-      counts.refused++
-      deadLetters.push({ ...entry, error: result })
-    } else {
-      counts[result]++
-      acknowledged.push(entry.id)
-    }
+    if (isRejected(result)) deadLetters.push({ ...entry, error: result })
+    else acknowledged.push(entry.id)
   }
   await stream.deadLetter(deadLetters)
   await stream.acknowledge(acknowledged)
-  return counts
 }
 
 const NO_ORDER: ValidationError = {

@@ -47,6 +47,7 @@ const TRIM_INTERVAL_MS = 5_000
 export async function watch(options: WatchOptions): Promise<void> {
   const { signal, events } = options
   const outage = createOutageTracker(events)
+  const reported = new Set<string>()
 
   while (!signal.aborted) {
     const index = await open().catch(handleOpenError)
@@ -104,7 +105,8 @@ export async function watch(options: WatchOptions): Promise<void> {
         if (lost.length > 0) events.onLost(lost)
         claimedAt = monotonic()
       }
-      const count = await processNextBatch({ stream, index, writer, monotonic, events, onSlow })
+      const batch = { stream, index, writer, reported, monotonic, events, onSlow }
+      const count = await processNextBatch(batch)
       if (count === 0) claimedAt = Number.NEGATIVE_INFINITY
       if (monotonic() - trimmedAt >= TRIM_INTERVAL_MS) {
         await stream.trim()

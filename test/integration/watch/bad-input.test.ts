@@ -90,7 +90,7 @@ describe('a bad entry', () => {
       expect(line).toMatchObject({
         level: 40,
         path,
-        msg: 'rejected: moved to the dead letters',
+        msg: 'rejected: goes to the dead letters',
       })
     },
   )

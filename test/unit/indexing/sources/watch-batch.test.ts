@@ -24,6 +24,7 @@ async function delaysOf(tookMs: number): Promise<string[]> {
         return ['written']
       },
     },
+    reported: new Set(),
     monotonic: () => 0,
     events: { onRejected() {}, onLost() {}, onBatch: () => delays.push('done'), onWritten() {} },
     onSlow: (reason) => delays.push(reason),

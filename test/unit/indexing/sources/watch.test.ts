@@ -177,6 +177,26 @@ describe('an unavailable stream', () => {
       expect(watching.stream.deadLetters).toHaveLength(1)
     },
   )
+
+  it.each(['dead-letter', 'acknowledge'])(
+    'the watch reports each change once when the stream is unavailable during %s',
+    async (failing) => {
+      let failures = 2
+      watching.stream.before = (call) => {
+        if (call === failing && failures-- > 0) throw new Unavailable('no answer from Redis')
+      }
+      await run(order('ord_1'), '{"half')
+      await expect.poll(() => watching.log).toContain('recovered')
+      watching.stream.add(order('ord_1'))
+      await watching.settled()
+      expect(watching.log.filter((line) => !/^(outage|recovered)/.test(line))).toEqual([
+        'writer',
+        'rejected 2 : expected one JSON object on one line; this is not JSON',
+        'written 1, refused 1',
+        'older 1',
+      ])
+    },
+  )
 })
 
 describe('a lost lease', () => {

@@ -32,7 +32,7 @@ export interface ProcessBatchOptions {
   index: Pick<OrderIndex, 'lastWrite'>
   /** Writes to that index. */
   writer: Writer
-  /** Ids of reported entries whose acknowledgement failed: the stream may return them again. */
+  /** Ids of reported entries that the stream may return again: their acknowledgement failed. */
   reported: Set<string>
   monotonic: Clock
   events: BatchEvents
@@ -58,7 +58,8 @@ export async function processNextBatch({
 }: ProcessBatchOptions): Promise<number> {
   const { entries, lost } = await stream.read()
   const readAt = monotonic()
-  if (lost.length > 0) events.onLost(lost)
+  // Before the write, which may fail: the next read would report them again.
+  if (lost.length > 0) await settleLost(stream, events, lost, reported)
   const timestampBefore = index.lastWrite()?.writeTimestamp
   const written = await withSlowWarning(onSlow, () => writeBatch(writer, entries))
   const last = index.lastWrite()
@@ -71,7 +72,7 @@ export async function processNextBatch({
   }
   // Before the stream is told: a call without a response may still have removed the entries.
   reportBatch(events, written, reported)
-  await acknowledgeBatch(stream, written, lost)
+  await acknowledgeBatch(stream, written)
   reported.clear()
   return entries.length
 }
@@ -103,6 +104,18 @@ async function writeBatch(
   return entries.map((entry, position) => ({ entry, result: results[position] ?? 'unchanged' }))
 }
 
+async function settleLost(
+  stream: Pick<ChangeStream, 'acknowledge'>,
+  events: BatchEvents,
+  lost: readonly LostEntries[],
+  reported: Set<string>,
+): Promise<void> {
+  const first = lost.filter(({ id }) => !reported.has(id))
+  for (const { id } of first) reported.add(id)
+  if (first.length > 0) events.onLost(first)
+  await stream.acknowledge(lost.map(({ id }) => id))
+}
+
 function reportBatch(
   events: BatchEvents,
   written: readonly WrittenEntry[],
@@ -118,13 +131,12 @@ function reportBatch(
   if (first.length > 0) events.onBatch(counts)
 }
 
-/** Dead-letters rejected entries, then acknowledges all, with the lost ones. */
+/** Dead-letters rejected entries, then acknowledges the others. */
 async function acknowledgeBatch(
   stream: Pick<ChangeStream, 'deadLetter' | 'acknowledge'>,
   written: readonly WrittenEntry[],
-  lost: readonly LostEntries[],
 ): Promise<void> {
-  const acknowledged = lost.map(({ id }) => id)
+  const acknowledged = []
   const deadLetters = []
   for (const { entry, result } of written) {
     if (isRejected(result)) deadLetters.push({ ...entry, error: result })

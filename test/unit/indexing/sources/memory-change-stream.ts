@@ -10,6 +10,8 @@ export interface MemoryChangeStream extends ChangeStream {
   add(order: string | undefined): string
   /** Delivers the oldest entries to another consumer; they are then pending. */
   deliverElsewhere(count: number): void
+  /** Deletes a delivered entry: each read reports it as lost until it is acknowledged. */
+  deletePending(id: string): void
   /** The operations on entries, in sequence: `ack 1`, `dead-letter 2`. */
   operations: string[]
   deadLetters: DeadLetter[]
@@ -30,10 +32,14 @@ const lostEntry = (id: string): LostEntries => ({ id, count: 1 })
 export function createMemoryChangeStream(): MemoryChangeStream {
   const entries = new Map<string, StreamEntry>()
   const deliveredElsewhere = new Set<string>()
+  const deleted = new Set<string>()
   let count = 0
 
   const settle = (ids: readonly string[]) => {
-    for (const id of ids) entries.delete(id)
+    for (const id of ids) {
+      entries.delete(id)
+      deleted.delete(id)
+    }
   }
   const call = (name: string) => stream.before(name)
 
@@ -53,6 +59,10 @@ export function createMemoryChangeStream(): MemoryChangeStream {
     deliverElsewhere(atMost) {
       for (const id of [...entries.keys()].slice(0, atMost)) deliveredElsewhere.add(id)
     },
+    deletePending(id) {
+      entries.delete(id)
+      deleted.add(id)
+    },
     waiting: () => [...entries.keys()],
 
     async claimPending() {
@@ -64,7 +74,8 @@ export function createMemoryChangeStream(): MemoryChangeStream {
       call('read')
       const readable = [...entries.values()].filter(({ id }) => !deliveredElsewhere.has(id))
       if (readable.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
-      return { entries: readable.slice(0, 3), lost: stream.lostOnRead.splice(0).map(lostEntry) }
+      const lost = [...deleted, ...stream.lostOnRead.splice(0)].map(lostEntry)
+      return { entries: readable.slice(0, 3), lost }
     },
     async acknowledge(ids) {
       call('acknowledge')

@@ -110,7 +110,18 @@ describe('the pending entries of another consumer', () => {
     watching.stream.lostOnRead = ['8', '9']
     await run(order('ord_1'))
     expect(watching.log).toEqual(expect.arrayContaining(['lost 7', 'lost 8,9']))
-    expect(watching.stream.operations).toEqual(['write ord_1', 'ack 8', 'ack 9', 'ack 1'])
+    expect(watching.stream.operations).toEqual(['ack 8', 'ack 9', 'write ord_1', 'ack 1'])
+  })
+
+  it('the watch reports a deleted entry once when the store and the stream fail', async () => {
+    watching.stream.deletePending(watching.stream.add(order('ord_1')))
+    watching.failures.push(new Unavailable('no answer from the store'))
+    let failures = 1
+    watching.stream.before = (call) => {
+      if (call === 'acknowledge' && failures-- > 0) throw new Unavailable('no answer from Redis')
+    }
+    await run(order('ord_2'))
+    expect(watching.log.filter((line) => line.startsWith('lost'))).toEqual(['lost 1'])
   })
 })
 

@@ -129,8 +129,26 @@ describe('the alerts', () => {
     const names = seriesIn(expr)
     expect(names).not.toEqual([])
     for (const name of names) expect(known).toContain(name)
-    expect(expr).toMatch(/ > [\d.]+$/)
+    expect(expr).toMatch(/ > [\d.]+$|^(.+) != \1$/)
   })
+
+  it('an alert is true for the backlog of a stream that does not respond, which is NaN', () => {
+    // Only NaN differs from itself, and every comparison of it with a bound is false.
+    expect(alerts).toContainEqual(
+      expect.objectContaining({
+        expr: 'max(indexing_stream_backlog) != max(indexing_stream_backlog)',
+        for: '5m',
+      }),
+    )
+  })
+
+  it.each(['ChangesLost', 'ChangesRefused'])(
+    'the alert %s includes what a watch counts before its first scrape',
+    (name) => {
+      const { expr } = alerts.find(({ alert }) => alert === name) ?? { expr: '' }
+      expect(expr).toMatch(/^sum\(indexing_\S+_total\S*\) > 0$/)
+    },
+  )
 
   it.each(alerts)(
     'the page of the group $group says what to do after $alert',

@@ -131,7 +131,7 @@ function reportBatch(
   if (first.length > 0) events.onBatch(counts)
 }
 
-/** Dead-letters rejected entries, then acknowledges the others. */
+/** Acknowledges the written entries first: a dead letter may fail each time. */
 async function acknowledgeBatch(
   stream: Pick<ChangeStream, 'deadLetter' | 'acknowledge'>,
   written: readonly WrittenEntry[],
@@ -142,8 +142,8 @@ async function acknowledgeBatch(
     if (isRejected(result)) deadLetters.push({ ...entry, error: result })
     else acknowledged.push(entry.id)
   }
-  await stream.deadLetter(deadLetters)
   await stream.acknowledge(acknowledged)
+  await stream.deadLetter(deadLetters)
 }
 
 const NO_ORDER: ValidationError = {

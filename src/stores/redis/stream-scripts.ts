@@ -22,6 +22,8 @@ declare module 'ioredis' {
       maxEntries: number,
       maxBytes: number,
     ): Result<BatchReply, Context>
+    /** Fails with BUSYGROUP for an existing group. */
+    createGroup(stream: string, group: string): Result<string, Context>
     claimPendingPage(
       stream: string,
       group: string,
@@ -35,6 +37,11 @@ declare module 'ioredis' {
       id: string,
       ...fields: Argument[]
     ): Result<number, Context>
+    addDeadLetter(
+      deadLetterStream: string,
+      group: string,
+      ...fields: Argument[]
+    ): Result<string, Context>
     trimStream(stream: string): Result<number, Context>
     streamBacklog(stream: string, group: string): Result<number, Context>
   }
@@ -43,8 +50,10 @@ declare module 'ioredis' {
 /** Adds the scripts of the change stream to the client, which resends a script after NOSCRIPT. */
 export function defineStreamScripts(redis: Redis | Cluster): void {
   redis.defineCommand('readBatch', { numberOfKeys: 1, lua: READ_BATCH })
+  redis.defineCommand('createGroup', { numberOfKeys: 1, lua: CREATE_GROUP })
   redis.defineCommand('claimPendingPage', { numberOfKeys: 1, lua: CLAIM_PENDING_PAGE })
   redis.defineCommand('deadLetterEntry', { numberOfKeys: 2, lua: DEAD_LETTER_ENTRY })
+  redis.defineCommand('addDeadLetter', { numberOfKeys: 1, lua: ADD_DEAD_LETTER })
   redis.defineCommand('trimStream', { numberOfKeys: 1, lua: TRIM_STREAM })
   redis.defineCommand('streamBacklog', { numberOfKeys: 1, lua: STREAM_BACKLOG })
 }
@@ -158,17 +167,43 @@ return { reply[1], reply[3] or {} }
 `
 
 /**
- * Moves a rejected entry to the dead-letter stream in one atomic step, only while the entry is
- * pending. Neither a crash nor a second reader can duplicate it. XADD runs before XACK, so that a
- * Redis out of memory loses nothing.
+ * Lets the later writes of a script succeed in a full Redis: else the reader could not continue, and
+ * nothing would free memory. Redis checks the memory only up to the first write of a script, and
+ * this one needs none: no entry has this id. Redis 6 does not know the flag `allow-oom` of Redis 7.
  */
-const DEAD_LETTER_ENTRY = `
+const ALLOW_FULL = `
+local function allowFull(stream, group)
+  redis.call('XACK', stream, group, '0-0')
+end
+`
+
+/** Creates the group at the start of the stream, because entries may precede it. */
+const CREATE_GROUP = `${ALLOW_FULL}
+local stream, group = KEYS[1], ARGV[1]
+allowFull(stream, group)
+return redis.call('XGROUP', 'CREATE', stream, group, '0', 'MKSTREAM')
+`
+
+/**
+ * Moves a rejected entry to the dead-letter stream in one atomic step, only while the entry is
+ * pending. Neither a crash nor a second reader can duplicate it. XADD runs before XACK, so that its
+ * failure loses nothing.
+ */
+const DEAD_LETTER_ENTRY = `${ALLOW_FULL}
 local stream, refused, group, id = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
 if #redis.call('XPENDING', stream, group, id, id, 1) == 0 then
   return 0
 end
+allowFull(stream, group)
 redis.call('XADD', refused, '*', unpack(ARGV, 3))
 return redis.call('XACK', stream, group, id)
+`
+
+/** Adds a dead letter alone, in a cluster. */
+const ADD_DEAD_LETTER = `${ALLOW_FULL}
+local refused, group = KEYS[1], ARGV[1]
+allowFull(refused, group)
+return redis.call('XADD', refused, '*', unpack(ARGV, 2))
 `
 
 /** Removes entries older than the oldest pending and the last delivered entry of every group. */

@@ -46,10 +46,7 @@ function createRedisStream({
       return await work()
     } catch (error) {
       if (!(error instanceof Error && MISSING_GROUP.test(error.message))) throw error
-      // From the start of the stream, because entries may precede the group.
-      await send((redis) => redis.xgroup('CREATE', stream, GROUP, '0', 'MKSTREAM')).catch(
-        ignoreExistingGroup,
-      )
+      await send((redis) => redis.createGroup(stream, GROUP)).catch(ignoreExistingGroup)
       return await work()
     }
   }
@@ -99,7 +96,7 @@ function createRedisStream({
         const fields = deadLetterFields(entry)
         if (isCluster) {
           // No atomic step spans two nodes. A crash in between duplicates the dead letter.
-          await send((redis) => redis.xadd(deadLetterStream, '*', ...fields))
+          await send((redis) => redis.addDeadLetter(deadLetterStream, GROUP, ...fields))
           await send((redis) => redis.xack(stream, GROUP, entry.id))
         } else {
           await withGroup(() =>

@@ -48,7 +48,7 @@ describe('watch', () => {
     'the watch dead-letters an entry %s, reports it, and continues',
     async (_name, bytes, reason) => {
       await run(bytes, order('ord_2'))
-      expect(watching.stream.operations).toEqual(['write ord_2', 'dead-letter 1', 'ack 2'])
+      expect(watching.stream.operations).toEqual(['write ord_2', 'ack 2', 'dead-letter 1'])
       expect(watching.stream.deadLetters).toMatchObject([{ id: '1', error: { path: '', reason } }])
       expect(watching.log).toContain(`rejected 1 : ${reason}`)
     },

@@ -115,10 +115,15 @@ export async function openServerServices(
 }
 
 /**
- * Opens the change stream for the given command. Redis or Kafka may be unavailable.
+ * Opens the change stream for the given command. Redis or Kafka may be unavailable. `onWarning`
+ * receives what an operator should correct.
  * @throws Error when none is configured, with the settings to add
  */
-export async function openChangeStream(config: Config, command: string): Promise<ChangeStream> {
+export async function openChangeStream(
+  config: Config,
+  command: string,
+  onWarning?: (warning: string) => void,
+): Promise<ChangeStream> {
   if (config.kafka !== undefined) {
     const { openKafkaStream } = await import('./stores/kafka/stream.ts')
     return openKafkaStream(kafkaOptions(config.kafka))
@@ -131,18 +136,21 @@ export async function openChangeStream(config: Config, command: string): Promise
   }
   const ca = readCaFile('REDIS_CA_FILE', config.redisCaFile)
   const { openRedisStream } = await import('./stores/redis/stream.ts')
-  return openRedisStream({ urls, ca, prefix: config.redisPrefix })
+  return openRedisStream({ urls, ca, prefix: config.redisPrefix, onWarning })
 }
 
 /**
  * Opens the change stream of orders that this service takes; `null` where it writes them itself. An
  * embedded store has no `index watch` beside `serve` by default.
  */
-export async function openIngestionStream(config: Config): Promise<ChangeStream | null> {
+export async function openIngestionStream(
+  config: Config,
+  onWarning?: (warning: string) => void,
+): Promise<ChangeStream | null> {
   const { opensearchUrls, redisUrls, streamRedisUrls, kafka } = config
   const stream = kafka ?? streamRedisUrls ?? redisUrls
   const hasStream = opensearchUrls !== undefined && stream !== undefined
-  return hasStream ? await openChangeStream(config, 'POST /v1/source-orders') : null
+  return hasStream ? await openChangeStream(config, 'POST /v1/source-orders', onWarning) : null
 }
 
 /** Opens the change stream read-only; `null` when none is configured. */

@@ -166,6 +166,46 @@ describe('the Redis of the change stream', () => {
     await isWritten(services, 'ord_1')
   })
 
+  describe('without an append-only file', () => {
+    const VOLATILE = /^the Redis of the change stream has no append-only file: /
+
+    beforeEach(async () => {
+      closers.push(() => feed.redis.config('SET', 'appendonly', 'yes'))
+      await feed.redis.config('SET', 'appendonly', 'no')
+    })
+
+    /** The warnings about a Redis that a stream opens as this user. */
+    async function warningsOf(user = ''): Promise<string[]> {
+      const warnings: string[] = []
+      const urls = [redis.url.replace('//', `//${user}`)]
+      const onWarning = (reason: string) => warnings.push(reason)
+      const stream = await openRedisStream({ urls, ca: undefined, prefix: '', onWarning })
+      await stream.ping()
+      stream.close()
+      return warnings
+    }
+
+    it('the watch warns once that accepted changes may be lost', async () => {
+      const watch = start(redis.url)
+      await watch.becomesWriter()
+      const { level } = await watch.waitForLog('the Redis of the change stream has no append-only')
+      expect(level).toBe(40)
+      expect(watch.output().match(/append-only/g)).toHaveLength(1)
+    })
+
+    it('the stream warns about the Redis, and not once it has a file', async () => {
+      expect(await warningsOf()).toEqual([expect.stringMatching(VOLATILE)])
+      await feed.redis.config('SET', 'appendonly', 'yes')
+      expect(await warningsOf()).toEqual([])
+    })
+
+    it('a Redis that refuses INFO gives no warning', async () => {
+      closers.push(() => feed.redis.acl('DELUSER', 'reader'))
+      await feed.redis.acl('SETUSER', 'reader', 'on', 'nopass', '~*', '+@all', '-info')
+      expect(await warningsOf('reader:x@')).toEqual([])
+    })
+  })
+
   it('the watch logs a wrong password as the cause, without the password', async () => {
     await feed.redis.config('SET', 'requirepass', 'correct-horse')
     closers.push(() => feed.redis.config('SET', 'requirepass', ''))

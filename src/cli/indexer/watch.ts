@@ -29,8 +29,9 @@ export function addWatch(
     .description('write changes from the change stream continuously; needs Redis or Kafka')
     .action(() =>
       withServices(async (services, config) => {
-        const stream = await openChangeStream(config, 'index watch')
         const logger = openLog(config, context.stderr)
+        const onWarning = (warning: string) => logger.warn(warning)
+        const stream = await openChangeStream(config, 'index watch', onWarning)
         const work = (signal: AbortSignal) =>
           watchWithOperations(services, stream, config, logger, signal)
         await runUntilSignal(work, logger, context)

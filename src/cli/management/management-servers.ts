@@ -51,7 +51,7 @@ export async function startManagementServers(
       setAccountBlocked: (...args) =>
         services.keys.setAccountBlocked(...args).catch(lostToUnavailable),
     },
-    stream: await openIngestionStream(config),
+    stream: await openIngestionStream(config, (warning) => logger.warn(warning)),
     clock: wallClock,
   })
   const started: { close(): Promise<void> }[] = []

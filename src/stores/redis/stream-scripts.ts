@@ -44,6 +44,7 @@ declare module 'ioredis' {
     ): Result<string, Context>
     trimStream(stream: string): Result<number, Context>
     streamBacklog(stream: string, group: string): Result<number, Context>
+    persistenceInfo(stream: string): Result<string, Context>
   }
 }
 
@@ -56,6 +57,7 @@ export function defineStreamScripts(redis: Redis | Cluster): void {
   redis.defineCommand('addDeadLetter', { numberOfKeys: 1, lua: ADD_DEAD_LETTER })
   redis.defineCommand('trimStream', { numberOfKeys: 1, lua: TRIM_STREAM })
   redis.defineCommand('streamBacklog', { numberOfKeys: 1, lua: STREAM_BACKLOG })
+  redis.defineCommand('persistenceInfo', { numberOfKeys: 1, lua: PERSISTENCE_INFO })
 }
 
 /** XINFO GROUPS as a table by field name; empty for a missing stream. */
@@ -244,3 +246,6 @@ local pending = group['pending']
 local left = unread(stream, group['last-delivered-id'])
 return (left or group['lag'] or math.max(1, length - pending)) + pending
 `
+
+/** Runs on the node of the stream; a cluster sends INFO itself to any node. */
+const PERSISTENCE_INFO = `return redis.call('INFO', 'persistence')`

@@ -13,10 +13,19 @@ const CONSUMER = 'writer'
 /** How long a read waits for new entries. It blocks the connection meanwhile. */
 const BLOCK_MS = 500
 
+export interface OpenRedisStreamOptions extends RedisStreamOptions {
+  /** Receives what an operator should correct, although the stream works. */
+  onWarning?: ((warning: string) => void) | undefined
+}
+
 /** Opens the change stream. While Redis is unavailable, every call rejects. */
-export async function openRedisStream(options: RedisStreamOptions): Promise<ChangeStream> {
+export async function openRedisStream({
+  onWarning,
+  ...options
+}: OpenRedisStreamOptions): Promise<ChangeStream> {
   const connection = await connectStream(options)
   const { probe, stream, close } = connection
+  if (onWarning !== undefined && (await isVolatile(connection))) onWarning(VOLATILE)
   return {
     ...createRedisStream({ ...connection, isCluster: options.urls.length > 1 }),
     async ping() {
@@ -27,6 +36,15 @@ export async function openRedisStream(options: RedisStreamOptions): Promise<Chan
     },
     close,
   }
+}
+
+const VOLATILE =
+  'the Redis of the change stream has no append-only file: accepted changes may be lost at its restart. Set "appendonly yes" there, or STREAM_REDIS_URL to a Redis that has it'
+
+/** Whether Redis keeps no append-only file. `false` where it does not tell. */
+async function isVolatile({ probe, stream }: StreamConnection): Promise<boolean> {
+  const info = await probe.send((redis) => redis.persistenceInfo(stream)).catch(() => '')
+  return /^aof_enabled:0\r?$/m.test(info)
 }
 
 interface Options extends Pick<StreamConnection, 'commands' | 'stream' | 'deadLetterStream'> {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import type { ChangeStream } from '../../../src/indexing/sources/change-stream.ts'
 import { openChangeStream } from '../../../src/services.ts'
+import { serveInProcess } from '../../support/cli/command.ts'
 import { watchInProcess } from '../../support/cli/watch-process.ts'
 import { createPushing, toNdjson } from '../../support/http/pushing.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
@@ -63,4 +64,14 @@ it('without a response of Redis nothing is accepted', async () => {
   const { status, json } = await pushing.send(toNdjson([sourceOrder()]))
   expect([status, json.error.code]).toEqual([503, 'service_unavailable'])
   expect(await feed.redis.xlen(feed.stream)).toBe(0)
+})
+
+it('serve warns about a stream whose Redis has no append-only file, only where it appends to it', async () => {
+  const logOf = async (settings: Record<string, string>) => {
+    const service = await serveInProcess([], { ...test.env, ...settings })
+    await service.stop()
+    return service.output().stderr
+  }
+  expect(await logOf({ MANAGEMENT_PORT: '0' })).toContain('has no append-only file')
+  expect(await logOf({})).not.toContain('append-only')
 })

@@ -3,6 +3,7 @@ import { MAX_CLOCK_SKEW_MS } from '../../../indexing/writer/clock-skew.ts'
 import { LeaseLostError } from '../../../indexing/writer/order-index.ts'
 import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import { createMutex } from '../../../lib/mutex.ts'
+import { retryUntilDeadline } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { Fence } from './fence.ts'
 import {
@@ -53,6 +54,9 @@ export interface LeaseOptions {
   /** Called after each renewal while the requested targets are not applied. */
   onTargetsChanged?(): void
 }
+
+/** Without a release, the next writer waits for a whole lease. */
+const RELEASE_POLICY = { deadlineMs: 2_000, activity: 'releasing the writer lease' }
 
 /**
  * Starts the tenure of the writer that became holder in `acquired`: fence, then periodic renewal.
@@ -180,11 +184,10 @@ export async function startLease(
       renewal.abort()
       isReleasing = true
       if (isLost) return
-      await mutex(() => renew({ released: true, stamp_ceiling: lastWriteTimestamp })).finally(
-        () => {
-          isLost = true // Also after a failure no write timestamp is issued.
-        },
-      )
+      const release = () => renew({ released: true, stamp_ceiling: lastWriteTimestamp })
+      await retryUntilDeadline(RELEASE_POLICY, () => mutex(release)).finally(() => {
+        isLost = true // Also after a failure no write timestamp is issued.
+      })
     },
   }
 

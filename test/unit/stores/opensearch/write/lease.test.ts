@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { LeaseLostError } from '../../../../../src/indexing/writer/order-index.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import { CEILING, createLeaseFixture } from './lease-fixture.ts'
-import { LONG_LEASE_MS } from './memory-lease.ts'
+import { LONG_LEASE_MS, type LostResponse } from './memory-lease.ts'
 
 let { document, fence, begin, passCeiling, takeOver, end }: ReturnType<typeof createLeaseFixture> =
   createLeaseFixture()
@@ -158,14 +158,21 @@ describe('the release of a lease', () => {
   })
 
   it.each(['arrived', 'did not arrive'] as const)(
-    'a released lease issues no write timestamp, even when the response was lost and the release %s',
+    'a release is repeated when its response was lost and it %s',
     async (lost) => {
       const lease = await begin()
-      document.loseResponses(lost)
-      await expect(lease.release()).rejects.toThrow(Unavailable)
-      await expect(lease.nextWriteTimestamp()).rejects.toThrow(LeaseLostError)
+      document.loseResponses(lost, lost)
+      await lease.release()
+      expect(document.record()).toMatchObject({ released: true })
     },
   )
+
+  it('a lease issues no write timestamp after a release that failed', async () => {
+    const lease = await begin()
+    document.loseResponses(...Array<LostResponse>(100).fill('did not arrive'))
+    await expect(lease.release()).rejects.toThrow(Unavailable)
+    await expect(lease.nextWriteTimestamp()).rejects.toThrow(LeaseLostError)
+  })
 
   it('a released lease issues no write timestamp', async () => {
     const lease = await begin()

@@ -42,7 +42,7 @@ export interface SharedWriter {
 
 /** Short, because a load or a watch of another process waits for it. */
 const IDLE_MS = 2_000
-/** Half of the deadline, so that the calls of another process outlast a whole tenure. */
+/** Half of the deadline: the rest is for the calls in progress, which another process waits for. */
 const MAX_AGE_MS = 5_000
 /** Shorter than a graceful shutdown, which waits for the calls. */
 const DEADLINE_MS = 10_000

@@ -23,8 +23,8 @@ export function createHolderName(): string {
   return `${hostname()} ${process.pid} ${randomBytes(4).toString('hex')}`
 }
 
-/** Of a long lease: pushed orders wait for two polls when they leave other writers their turn. */
-const MAX_POLL_MS = 1_000
+/** Pushed orders wait for two polls when they leave other writers their turn. */
+const MAX_POLL_MS = 200
 
 /** How often a waiting process reads the lease, in milliseconds. */
 export const leasePollMs = (leaseMs: number): number => Math.min(leaseMs / 20, MAX_POLL_MS)

@@ -207,7 +207,8 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
     disable({ id, url }, reason) {
       lanes.stop(id)
       enqueue(id, async () => {
-        const failingSince = lanes.get(id)?.health.failingSince ?? null
+        // A success that overtook the failure may have cleared it; a notice needs it after a crash.
+        const failingSince = lanes.get(id)?.health.failingSince ?? clock()
         const changed = await options.endpoints.update(id, (endpoint) =>
           endpoint.disabledReason !== null || endpoint.url !== url
             ? null

@@ -56,7 +56,8 @@ export interface ChangeStream {
   backlog(): Promise<number>
   /**
    * Appends source orders, one entry each. Returns the positions of those that the stream rejects,
-   * with the reason; the others are appended. After an error, some may be appended.
+   * with the reason; the others are appended, some of them repeatedly. After an error, some may be
+   * appended.
    */
   append(orders: readonly Buffer[]): Promise<RejectedOrders>
   /** Whether the stream responds, within a short deadline. */

@@ -71,7 +71,7 @@ export const EnabledWebhookEndpoint = resource(
     ...shown,
     failed_since: nullable(
       instant(
-        'A primeira falha antes de ser ativado; `null` sem falhas. Repita desde ela, com `replay`, o que falhou ou expirou.',
+        'A primeira falha antes de ser ativado, ou o início da retenção, se ela for mais antiga; `null` sem falhas. Repita desde ela, com `replay`, o que falhou ou expirou.',
         AT,
       ),
     ),

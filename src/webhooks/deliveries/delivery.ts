@@ -149,8 +149,8 @@ export interface DeliveryStore {
   create(deliveries: readonly Delivery[]): Promise<(StoredDelivery | null)[]>
   byId(id: string): Promise<StoredDelivery | null>
   /**
-   * The same for many, in the order of the ids. `null` also for one that cannot be read, which is
-   * reported: it must not stop the others.
+   * The same for many, in the order of the ids. OpenSearch returns `null` also for a damaged one,
+   * and reports it: it must not stop the others.
    */
   byIds(ids: readonly string[]): Promise<(StoredDelivery | null)[]>
   /** Newest event first, those with the greater sequence first; no two share a position. */

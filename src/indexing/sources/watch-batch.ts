@@ -6,6 +6,7 @@ import type { LastWrite, OrderIndex } from '../writer/order-index.ts'
 import type { Writer } from '../writer/writer.ts'
 import { writeChanges } from '../writer/writer.ts'
 import type { ChangeStream, LostEntries, StreamEntry } from './change-stream.ts'
+import type { ReportedEntries } from './reported-entries.ts'
 
 /** The counts of one batch. */
 export interface BatchCounts {
@@ -32,8 +33,8 @@ export interface ProcessBatchOptions {
   index: Pick<OrderIndex, 'lastWrite'>
   /** Writes to that index. */
   writer: Writer
-  /** Ids of reported entries that the stream may return again: their acknowledgement failed. */
-  reported: Set<string>
+  /** Shared by all batches of a watch. */
+  reported: ReportedEntries
   monotonic: Clock
   events: BatchEvents
   /** Called with the reason of a delay, in words for an operator. */
@@ -71,9 +72,9 @@ export async function processNextBatch({
     )
   }
   // Before the stream is told: a call without a response may still have removed the entries.
-  reportBatch(events, written, reported)
-  await acknowledgeBatch(stream, written)
-  reported.clear()
+  reportBatch(events, reported.firstResults(written))
+  await acknowledgeBatch(stream, written, reported)
+  if (entries.length + lost.length === 0) reported.clear()
   return entries.length
 }
 
@@ -108,23 +109,18 @@ async function settleLost(
   stream: Pick<ChangeStream, 'acknowledge'>,
   events: BatchEvents,
   lost: readonly LostEntries[],
-  reported: Set<string>,
+  reported: ReportedEntries,
 ): Promise<void> {
-  const first = lost.filter(({ id }) => !reported.has(id))
-  for (const { id } of first) reported.add(id)
+  const first = reported.firstLost(lost)
   if (first.length > 0) events.onLost(first)
-  await stream.acknowledge(lost.map(({ id }) => id))
+  const ids = lost.map(({ id }) => id)
+  await stream.acknowledge(ids)
+  reported.forget(ids)
 }
 
-function reportBatch(
-  events: BatchEvents,
-  written: readonly WrittenEntry[],
-  reported: Set<string>,
-): void {
+function reportBatch(events: BatchEvents, first: readonly WrittenEntry[]): void {
   const counts = { written: 0, unchanged: 0, older: 0, refused: 0 }
-  const first = written.filter(({ entry }) => !reported.has(entry.id))
   for (const { entry, result } of first) {
-    reported.add(entry.id)
     counts[isRejected(result) ? 'refused' : result]++
     if (isRejected(result)) events.onRejected(entry.id, result)
   }
@@ -135,6 +131,7 @@ function reportBatch(
 async function acknowledgeBatch(
   stream: Pick<ChangeStream, 'deadLetter' | 'acknowledge'>,
   written: readonly WrittenEntry[],
+  reported: ReportedEntries,
 ): Promise<void> {
   const acknowledged = []
   const deadLetters = []
@@ -143,7 +140,9 @@ async function acknowledgeBatch(
     else acknowledged.push(entry.id)
   }
   await stream.acknowledge(acknowledged)
+  reported.forget(acknowledged)
   await stream.deadLetter(deadLetters)
+  reported.forget(deadLetters.map(({ id }) => id))
 }
 
 const NO_ORDER: ValidationError = {

@@ -5,6 +5,7 @@ import { Unavailable } from '../../lib/unavailable.ts'
 import { LeaseLostError, type OrderIndex } from '../writer/order-index.ts'
 import { createWriter } from '../writer/writer.ts'
 import type { ChangeStream } from './change-stream.ts'
+import { createReportedEntries } from './reported-entries.ts'
 import { type BatchEvents, processNextBatch } from './watch-batch.ts'
 
 export interface WatchEvents extends BatchEvents {
@@ -47,7 +48,7 @@ const TRIM_INTERVAL_MS = 5_000
 export async function watch(options: WatchOptions): Promise<void> {
   const { signal, events } = options
   const outage = createOutageTracker(events)
-  const reported = new Set<string>()
+  const reported = createReportedEntries()
 
   while (!signal.aborted) {
     const index = await open().catch(handleOpenError)
@@ -101,7 +102,7 @@ export async function watch(options: WatchOptions): Promise<void> {
       // Repeated, since a paused former writer may read once more before it learns of the lost
       // lease. Only a claim delivers those entries again.
       if (monotonic() - claimedAt >= CLAIM_INTERVAL_MS) {
-        const lost = await stream.claimPending()
+        const lost = reported.firstLost(await stream.claimPending())
         if (lost.length > 0) events.onLost(lost)
         claimedAt = monotonic()
       }

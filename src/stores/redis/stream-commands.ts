@@ -67,7 +67,9 @@ function toStoreError(error: unknown, reason: string | undefined): Error {
   const { message } = redactCommand(error)
   const isReply = error instanceof Error && error.name === 'ReplyError'
   if (!isReply) return new Unavailable(`no response from Redis: ${reason ?? message}`)
-  const isTransient = TRANSIENT_ERRORS.some((code) => message.startsWith(code))
+  // Redis 6 puts the error of a command in a script behind a text of its own.
+  const reply = message.replace(/^ERR Error running script .*?: -?(?=[A-Z]+ )/, '')
+  const isTransient = TRANSIENT_ERRORS.some((code) => reply.startsWith(code))
   return isTransient
     ? new Unavailable(`Redis is temporarily unable to run the command: ${message}`)
     : new Error(`Redis rejected the command: ${message}`)

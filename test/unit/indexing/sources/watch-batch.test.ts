@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createReportedEntries } from '../../../../src/indexing/sources/reported-entries.ts'
 import { processNextBatch } from '../../../../src/indexing/sources/watch-batch.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { createMemoryChangeStream } from './memory-change-stream.ts'
@@ -24,7 +25,7 @@ async function delaysOf(tookMs: number): Promise<string[]> {
         return ['written']
       },
     },
-    reported: new Set(),
+    reported: createReportedEntries(),
     monotonic: () => 0,
     events: { onRejected() {}, onLost() {}, onBatch: () => delays.push('done'), onWritten() {} },
     onSlow: (reason) => delays.push(reason),

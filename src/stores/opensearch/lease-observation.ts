@@ -23,7 +23,7 @@ export function createHolderName(): string {
   return `${hostname()} ${process.pid} ${randomBytes(4).toString('hex')}`
 }
 
-/** Pushed orders wait for two polls when they leave other writers their turn. */
+/** A standby takes over soon. Pushed orders wait for two polls to leave other writers their turn. */
 const MAX_POLL_MS = 200
 
 /** How often a waiting process reads the lease, in milliseconds. */

@@ -5,6 +5,7 @@ import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import { createMutex } from '../../../lib/mutex.ts'
 import { retryUntilDeadline } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
+import { withDeadline } from '../../../lib/with-deadline.ts'
 import type { Fence } from './fence.ts'
 import {
   headroomMs,
@@ -55,8 +56,10 @@ export interface LeaseOptions {
   onTargetsChanged?(): void
 }
 
-/** Without a release, the next writer waits for a whole lease. */
+/** Repeated, because the next writer waits for a whole lease without a release. */
 const RELEASE_POLICY = { deadlineMs: 2_000, activity: 'releasing the writer lease' }
+/** Within a graceful shutdown. */
+const MAX_RELEASE_MS = 10_000
 
 /**
  * Starts the tenure of the writer that became holder in `acquired`: fence, then periodic renewal.
@@ -185,7 +188,9 @@ export async function startLease(
       isReleasing = true
       if (isLost) return
       const release = () => renew({ released: true, stamp_ceiling: lastWriteTimestamp })
-      await retryUntilDeadline(RELEASE_POLICY, () => mutex(release)).finally(() => {
+      const repeated = () => retryUntilDeadline(RELEASE_POLICY, () => mutex(release))
+      const tooLate = () => new Unavailable('OpenSearch did not confirm the release of the lease')
+      await withDeadline(repeated, MAX_RELEASE_MS, tooLate).finally(() => {
         isLost = true // Also after a failure no write timestamp is issued.
       })
     },

@@ -10,23 +10,26 @@ import { endpoint } from '../../../../support/webhooks/endpoint.ts'
 const enabled = endpoint()
 const disabled = endpoint({ disabledReason: 'manual' })
 const { id } = enabled
+const NOW_MS = 1_000
 
 /** What the lifecycle did to deliveries and lanes, in order. */
 let calls: string[]
 /** The endpoint as the dispatcher knows it, and as it is stored. */
 let known: Endpoint
 let stored: () => Promise<Endpoint>
+let update: (id: string, change: (current: Endpoint) => Endpoint | null) => Promise<Endpoint | null>
 beforeEach(() => {
   calls = []
   known = enabled
   stored = async () => disabled
+  update = async () => null
 })
 
 function createLifecycle() {
   const note = (call: string) => () => void calls.push(call)
   const count = (call: string) => async () => calls.push(call)
   return createEndpointLifecycle({
-    endpoints: { byId: () => stored(), update: async () => null },
+    endpoints: { byId: () => stored(), update: (...call) => update(...call) },
     deliveries: {
       hold: count('hold'),
       releaseHeld: count('release'),
@@ -46,7 +49,7 @@ function createLifecycle() {
       size: () => 0,
     },
     health: { isStale: () => false },
-    clock: () => 0,
+    clock: () => NOW_MS,
     dueClock: () => 0,
     longestDelayMs: 1_000,
     notify() {},
@@ -94,5 +97,21 @@ describe('an endpoint that is known as it was before it was disabled', () => {
     read.resolve(disabled)
     await lifecycle.settle()
     expect(calls).toEqual(['stop', 'restart'])
+  })
+})
+
+describe('an endpoint that is disabled without a known failure', () => {
+  // A success may have cleared the start of the failure, which recovers the notice after a crash.
+  it('is stored as failing from then on', async () => {
+    let failingSince: number | null | undefined
+    update = async (_id, change) => {
+      const changed = change(known)
+      failingSince ??= changed?.failingSince
+      return changed
+    }
+    const lifecycle = createLifecycle()
+    lifecycle.disable(enabled, 'gone')
+    await lifecycle.settle()
+    expect(failingSince).toBe(NOW_MS)
   })
 })

@@ -123,6 +123,20 @@ describe('the pending entries of another consumer', () => {
     await run(order('ord_2'))
     expect(watching.log.filter((line) => line.startsWith('lost'))).toEqual(['lost 1'])
   })
+
+  it('a written entry that is deleted before its acknowledgement is not lost', async () => {
+    const id = watching.stream.add(order('ord_1'))
+    let failures = 1
+    watching.stream.before = (call) => {
+      if (call !== 'acknowledge' || failures-- <= 0) return
+      watching.stream.deletePending(id)
+      watching.stream.lostOnClaim.push(id)
+      throw new Unavailable('no answer from Redis')
+    }
+    await run()
+    await expect.poll(() => watching.log).toContain('recovered')
+    expect(watching.log.filter((line) => /^(lost|written)/.test(line))).toEqual(['written 1'])
+  })
 })
 
 describe('the lag of a batch', () => {

@@ -55,7 +55,8 @@ export interface RenderedOrder extends Position {
  */
 export interface OrderStore {
   /**
-   * Returns the next rows in the sort's order: fewer than `size` only when no more exist.
+   * Returns the next rows in the sort's order: fewer than `size` only when no more exist. The caller
+   * owns the array; `scope` may own the bytes of the rows.
    * @throws FilterUnavailableError when a stored order may lack the field of a filter
    */
   findPage(query: PageQuery, scope?: RequestScope): Promise<RenderedOrder[]>

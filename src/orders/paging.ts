@@ -1,3 +1,5 @@
+import { digestOf } from '../lib/digest.ts'
+import { joinOwned, type OwnedBytes } from '../lib/owned-bytes.ts'
 import { type RequestScope, unbounded } from '../lib/request-scope.ts'
 import type { CursorCodec, Listing, PagerState } from './cursor.ts'
 import type { ListParams } from './list-params.ts'
@@ -12,9 +14,9 @@ import {
 /** A rendered page. */
 export interface ListPage {
   /** The list envelope. */
-  json: Buffer
-  /** Equal versions mean equal bytes. */
-  version: string
+  json: OwnedBytes
+  /** Equal digests mean equal bytes. */
+  digest: string
 }
 
 /**
@@ -25,16 +27,20 @@ export async function listOrders(
   { store, cursors }: { store: OrderReader; cursors: CursorCodec },
   accountId: string,
   { limit, cursor, sort, filters }: ListParams,
-  scope?: RequestScope,
+  scope: RequestScope = unbounded,
 ): Promise<ListPage> {
   const listing = { accountId, sort, filters }
   const state = cursor === undefined ? null : cursors.open(listing, cursor)
   const page = await readPage(store, listing, state, limit, scope)
   const nextCursor = page.next && cursors.seal(listing, page.next)
-  return {
+  const rendered = {
     json: renderList(page.rows, nextCursor),
-    version: versionOf(page.rows, nextCursor),
+    digest: digestOf(versionOf(page.rows, nextCursor)),
   }
+  // The promises of the request are old by now, and would take the rows into the old generation.
+  page.rows.length = 0
+  scope.release()
+  return rendered
 }
 
 export interface Page {
@@ -59,7 +65,7 @@ export async function readPage(
   limit: number,
   scope: RequestScope = unbounded,
 ): Promise<Page> {
-  const rows: RenderedOrder[] = []
+  let rows: RenderedOrder[] = []
   let pass = state ?? START
 
   for (;;) {
@@ -77,10 +83,11 @@ export async function readPage(
       if (endsInUndatedTail(listing, found, remaining)) pass = { ...pass, nextMark: mark }
     }
 
-    const delivered = found.slice(0, remaining)
-    rows.push(...delivered)
-    pass = advance(listing, pass, delivered)
-    if (found.length > remaining) return { rows, next: pass }
+    const hasMore = found.length > remaining
+    if (hasMore) found.length = remaining
+    rows = rows.length === 0 ? found : [...rows, ...found]
+    pass = advance(listing, pass, found)
+    if (hasMore) return { rows, next: pass }
     if (pass.nextMark === null) return { rows, next: null }
     pass = { after: pass.dated, dated: pass.dated, mark: pass.nextMark, nextMark: null }
   }
@@ -105,7 +112,10 @@ function position({ key, id }: Position): Position {
   return { key, id }
 }
 
-/** Orders are upgraded when they are read, so the schema version is part of it. */
+/**
+ * Equal versions mean equal bytes. Orders are upgraded when they are read, so the schema version is
+ * part of it.
+ */
 function versionOf(rows: readonly RenderedOrder[], nextCursor: string | null): string {
   let version = `${ORDER_SCHEMA_VERSION} ${nextCursor}`
   for (const { id, tag } of rows) version += ` ${id} ${tag}`
@@ -119,7 +129,7 @@ const COMMA = Buffer.from(',')
 export function renderList(
   rows: readonly Pick<RenderedOrder, 'json'>[],
   nextCursor: string | null,
-): Buffer {
+): OwnedBytes {
   const suffix = `],"has_more":${nextCursor !== null},"next_cursor":${JSON.stringify(nextCursor)}}`
   const parts: Uint8Array[] = [PREFIX]
   for (const row of rows) {
@@ -127,5 +137,5 @@ export function renderList(
     parts.push(row.json)
   }
   parts.push(Buffer.from(suffix))
-  return Buffer.concat(parts)
+  return joinOwned(parts)
 }

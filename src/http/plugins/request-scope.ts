@@ -1,10 +1,11 @@
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
+import { freeOwned, type OwnedBytes } from '../../lib/owned-bytes.ts'
 import type { RequestScope } from '../../lib/request-scope.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Bounds all work for a request of `/v1`: its deadline and its client's connection. */
+    /** Bounds all work for a request of `/v1`, and owns the memory of its pages. */
     scope: RequestScope
   }
 }
@@ -14,7 +15,10 @@ export interface RequestScopeOptions {
   deadlineMs: number
 }
 
-/** Gives every request one deadline, and stops its store calls when the client disconnects. */
+/**
+ * Gives every request one deadline, stops its store calls when the client disconnects, and frees its
+ * pages when the response is sent.
+ */
 export default fp<RequestScopeOptions>(
   async (app, { deadlineMs }) => {
     app.decorateRequest('scope')
@@ -29,6 +33,12 @@ export default fp<RequestScopeOptions>(
 /** Creates no timer, signal or listener up front: a request pays only for those it uses. */
 function scopeOf(reply: FastifyReply, deadlineMs: number): RequestScope {
   const { raw } = reply
+  let owned: OwnedBytes[] | undefined
+
+  function release(): void {
+    for (const bytes of owned?.splice(0) ?? []) freeOwned(bytes)
+  }
+
   return {
     remainingMs: () => deadlineMs - reply.elapsedTime,
     onDisconnect(stop) {
@@ -36,5 +46,13 @@ function scopeOf(reply: FastifyReply, deadlineMs: number): RequestScope {
       else raw.once('close', stop)
       return () => raw.off('close', stop)
     },
+    own(bytes) {
+      // Emitted when the system has all bytes of the response. After a disconnect they may still be
+      // in use, and wait for a collection.
+      if (owned === undefined) raw.once('finish', release)
+      owned ??= []
+      owned.push(bytes)
+    },
+    release,
   }
 }

@@ -36,8 +36,9 @@ const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app,
       if (isMasked) rejectPersonalFilters(request.query)
       const params = parseListParams(request.query)
       const reader = { store: isMasked ? masked : store, cursors }
-      const { json, version } = await listOrders(reader, accountId, params, request.scope)
-      return sendCacheable(request, reply, json, version)
+      const { json, digest } = await listOrders(reader, accountId, params, request.scope)
+      request.scope.own(json)
+      return sendCacheable(request, reply, json, digest)
     },
   })
 

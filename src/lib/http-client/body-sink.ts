@@ -1,3 +1,5 @@
+import { allocateOwned, joinOwned, type OwnedBytes } from '../owned-bytes.ts'
+
 /**
  * Receives the bytes of a body. The caller overwrites them after the call, so a sink copies what it
  * keeps.
@@ -12,12 +14,12 @@ export interface BodySink<Body> {
 export type CreateSink<Body> = (length: number | null) => BodySink<Body>
 
 /** Collects the bytes of a body, which are copied once when their length is known. */
-export function collectBytes(length: number | null): BodySink<Buffer> {
+export function collectBytes(length: number | null): BodySink<OwnedBytes> {
   return length === null ? collectParts() : fill(length)
 }
 
-function fill(length: number): BodySink<Buffer> {
-  const body = Buffer.allocUnsafeSlow(length) // A pooled one would keep its whole pool alive.
+function fill(length: number): BodySink<OwnedBytes> {
+  const body = allocateOwned(length)
   let filled = 0
   return {
     write(bytes) {
@@ -27,10 +29,10 @@ function fill(length: number): BodySink<Buffer> {
   }
 }
 
-function collectParts(): BodySink<Buffer> {
+function collectParts(): BodySink<OwnedBytes> {
   const parts: Buffer[] = []
   return {
     write: (bytes) => void parts.push(Buffer.from(bytes)),
-    end: () => Buffer.concat(parts),
+    end: () => joinOwned(parts),
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { unbounded } from '../../../src/lib/request-scope.ts'
 import { parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
 import type { PageQuery } from '../../../src/orders/order-store.ts'
 import { listOrders, renderList } from '../../../src/orders/paging.ts'
@@ -35,6 +36,26 @@ describe('listOrders', () => {
     })
   })
 
+  it('keeps neither the rows nor their bytes once they are rendered', async () => {
+    const found: unknown[][] = []
+    const store = fiveOrders()
+    const { findPage } = store
+    store.findPage = async (query) => {
+      const rows = await findPage(query)
+      found.push(rows)
+      return rows
+    }
+    const release = vi.fn()
+    const params = parseListParams({ limit: '2' })
+    const { json } = await listOrders({ store, cursors: codec }, 'acc_1', params, {
+      ...unbounded,
+      release,
+    })
+    expect(JSON.parse(json.toString()).data).toEqual(['ord_5', 'ord_4'])
+    expect(found).toEqual([[]])
+    expect(release).toHaveBeenCalledOnce()
+  })
+
   it('continues from a cursor, also with another limit', async () => {
     const { next_cursor } = await page({ limit: '2' })
     expect((await page({ limit: '3', cursor: next_cursor })).data).toEqual([
@@ -59,9 +80,9 @@ describe('listOrders', () => {
   })
 })
 
-describe('the version of a page', () => {
+describe('the digest of a page', () => {
   const version = async (query: RawQuery, store = fiveOrders()) =>
-    (await listPage(query, 'acc_1', store)).version
+    (await listPage(query, 'acc_1', store)).digest
 
   it('is the same for the same orders', async () => {
     expect(await version({ limit: '2' })).toBe(await version({ limit: '2' }))

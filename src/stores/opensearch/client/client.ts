@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Client, errors, Serializer } from '@opensearch-project/opensearch'
 import { parseJson } from '../../../lib/json.ts'
+import type { OwnedBytes } from '../../../lib/owned-bytes.ts'
 import {
   ClientDisconnected,
   callTimeoutMs,
@@ -114,7 +115,7 @@ export function readRaw(
   deadlineMs: number,
   request: RawRequest,
   scope: RequestScope = unbounded,
-): Promise<Buffer> {
+): Promise<OwnedBytes> {
   return read(callTimeoutMs(scope, deadlineMs), async ({ requestTimeout }) => {
     const node = transport.getConnection({ requestId: '' }) as DeadlineConnection
     try {

@@ -9,6 +9,7 @@ import {
 } from '../../../lib/http-client/pool.ts'
 import { type PlainRequest, serializeRequest } from '../../../lib/http-client/request.ts'
 import { parseHeaders } from '../../../lib/http-client/response-reader.ts'
+import type { OwnedBytes } from '../../../lib/owned-bytes.ts'
 import { ClientDisconnected, type RequestScope } from '../../../lib/request-scope.ts'
 
 type Options = ConstructorParameters<typeof Connection>[0]
@@ -24,7 +25,7 @@ export interface RawRequest {
 /** A complete response. */
 export interface RawResponse {
   status: number
-  bytes: Buffer
+  bytes: OwnedBytes
   /** The status line and the headers. */
   head: string
 }
@@ -42,7 +43,7 @@ const MAX_SOCKETS = 64
  * Its connections are our own: undici copies a page twice more, and allocates for each read.
  */
 export class DeadlineConnection extends Connection {
-  readonly #pool: HttpPool<Buffer>
+  readonly #pool: HttpPool<OwnedBytes>
   readonly #host: string
   /** The path of the node's URL, a prefix of every request path. */
   readonly #base: string
@@ -111,7 +112,7 @@ export class DeadlineConnection extends Connection {
     deadlineMs: number,
     registerAbort: AbortRegistration,
   ): Promise<RawResponse> {
-    let pending: PendingResponse<Buffer> | undefined
+    let pending: PendingResponse<OwnedBytes> | undefined
     let ended: Error | undefined
     const abort = (error: Error): void => {
       ended ??= error

@@ -56,7 +56,9 @@ export function createOpenSearchOrderStore({
       path: `/${index}/_search?allow_partial_search_results=false&preference=${preference}&routing=${routing}`,
       body: JSON.stringify(buildSearch(query, bound)),
     }
-    return decodePage(await readRaw(client, deadlineMs, request, scope), query, onDecode)
+    const response = await readRaw(client, deadlineMs, request, scope)
+    scope.own(response)
+    return decodePage(response, query, onDecode)
   }
 
   /** Searches up to the probable end of the page first, and everything if it is not full there. */

@@ -28,6 +28,8 @@ export interface RawOrder {
   json: Uint8Array
 }
 
+type RawRow = RenderedOrder & RawOrder
+
 /**
  * The rows of a page, as views of the response; `undefined` when the response must be parsed.
  * Verifies the account, the sort order, and that each row has the sort key and id of its document.
@@ -35,7 +37,7 @@ export interface RawOrder {
 export function decodeRawHits(
   response: Buffer,
   { accountId, sort }: Pick<PageQuery, 'accountId' | 'sort'>,
-): (RenderedOrder & RawOrder)[] | undefined {
+): RawRow[] | undefined {
   const reader = new ByteReader(response)
   reader.expectText('{"took":')
   reader.readNumber()
@@ -43,25 +45,22 @@ export function decodeRawHits(
   reader.readNumber()
   reader.expectText(',"failed":0},"hits":{"max_score":null,"hits":[')
 
-  const rows: (RenderedOrder & RawOrder)[] = []
+  const rows: RawRow[] = []
   while (reader.isValid() && !reader.startsWith(']')) {
     if (rows.length > 0) reader.expectText(',')
     readIndexAndId(reader)
     reader.expectText(',"_score":null')
     readRouting(reader)
     reader.expectText(',"_source":')
-    const source = readSource(reader, accountId)
+    const row = readSource(reader, accountId, sort)
     reader.expectText(',"sort":[')
-    const key = reader.readNumber()
+    if (reader.readNumber() !== row.key) reader.fail()
     reader.expectText(',"')
-    reader.expectText(source.id)
+    reader.expectText(row.id)
     reader.expectText('"]}')
 
-    const { id, schemaVersion, order: json, tag } = source
-    const row = { key, id, schemaVersion, json, tag }
     const before = rows.at(-1)
-    const isAfterPrevious = before === undefined || isAfter(row, before, sort)
-    if (!isAfterPrevious || source[sort] !== key) reader.fail()
+    if (before !== undefined && !isAfter(row, before, sort)) reader.fail()
     rows.push(row)
   }
   reader.expectText(']}}')
@@ -83,10 +82,9 @@ export function decodeRawDocument(
   }
   readRouting(reader)
   reader.expectText(',"found":true,"_source":')
-  const source = readSource(reader, accountId)
+  const row = readSource(reader, accountId)
   reader.expectText('}')
-  if (!isAtEnd(reader) || source.id !== orderId) return undefined
-  return { schemaVersion: source.schemaVersion, json: source.order }
+  return isAtEnd(reader) && row.id === orderId ? row : undefined
 }
 
 /** The order of a source, as a view of it; `undefined` when the source must be parsed. */
@@ -95,8 +93,8 @@ export function decodeRawSource(
   { accountId, orderId }: ViewKey,
 ): RawOrder | undefined {
   const reader = new ByteReader(source)
-  const { id, schemaVersion, order } = readSource(reader, accountId)
-  return isAtEnd(reader) && id === orderId ? { schemaVersion, json: order } : undefined
+  const row = readSource(reader, accountId)
+  return isAtEnd(reader) && row.id === orderId ? row : undefined
 }
 
 function isAtEnd(reader: ByteReader): boolean {
@@ -117,18 +115,10 @@ function readRouting(reader: ByteReader): void {
   reader.expectText('"')
 }
 
-/** The fields of a source that matches its checksum. */
-interface RawSource extends Record<Sort, number> {
-  id: string
-  schemaVersion: number
-  order: Uint8Array
-  /** Timestamp and checksum of the write; a load of history may repeat a timestamp. */
-  tag: string
-}
-
 const ORDER_NAME = ',"order":'
 
-function readSource(reader: ByteReader, accountId: string): RawSource {
+/** Reads a source that matches its checksum; `sort`: the sort of the row's key. */
+function readSource(reader: ByteReader, accountId: string, sort: Sort = 'created_at_desc'): RawRow {
   const { bytes } = reader
   const { crc, keysLength, orderLength } = readChecksumHeader(reader)
   const checksummedFrom = reader.offset
@@ -162,11 +152,11 @@ function readSource(reader: ByteReader, accountId: string): RawSource {
   const isComplete = reader.isValid() && orderAt === checksummedFrom + keysLength
   if (!isComplete || crc32(bytes.subarray(checksummedFrom, reader.offset)) !== crc) reader.fail()
   return {
+    key: sort === 'created_at_desc' ? created : updated,
     id,
     schemaVersion,
-    created_at_desc: created,
-    updated_at_asc: updated,
-    order: bytes.subarray(orderAt, orderEnd),
+    json: bytes.subarray(orderAt, orderEnd),
+    // A load of history may repeat a timestamp.
     tag: `${written}-${crc}`,
   }
 }

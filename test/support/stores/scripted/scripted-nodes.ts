@@ -1,4 +1,5 @@
 import { afterEach } from 'vitest'
+import { type RequestScope, unbounded } from '../../../../src/lib/request-scope.ts'
 import { noFilters } from '../../../../src/orders/filters.ts'
 import type { Sort } from '../../../../src/orders/order-store.ts'
 import {
@@ -47,15 +48,14 @@ export function useScriptedNodes() {
       const store = createOpenSearchOrderStore({ client, names, deadlineMs, onDecode })
       return {
         client,
-        findPage: (accountId = 'acc_1', sort: Sort = 'created_at_desc') =>
-          store.findPage({
-            accountId,
-            sort,
-            filters: noFilters,
-            after: null,
-            nullsWrittenAfter: null,
-            size: 21,
-          }),
+        findPage: (
+          accountId = 'acc_1',
+          sort: Sort = 'created_at_desc',
+          scope: RequestScope = unbounded,
+        ) => {
+          const start = { after: null, nullsWrittenAfter: null, size: 21 }
+          return store.findPage({ accountId, sort, filters: noFilters, ...start }, scope)
+        },
         latestWrite: () => store.latestWrite('acc_1'),
         get: (orderId = 'ord_1') => store.get('acc_1', orderId),
         write: (body: object = { n: 1 }) =>

@@ -52,6 +52,7 @@ async function serve(
 
   async function get(request: readonly (string | Buffer)[] = GET) {
     const { body, ...response } = await pool.send(request).response
+    expect(body.buffer.byteLength).toBe(body.length)
     return { ...response, body: `${body}` }
   }
   return { pool, get, requests, sockets }

@@ -6,7 +6,8 @@ export const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [
 
 /** A longer `Retry-After` counts as one hour. */
 export const MAX_RETRY_AFTER_MS = 3_600_000
-const JITTER = 0.25
+/** The largest share of a delay by which jitter changes it. */
+export const JITTER = 0.25
 
 /** When the attempts of a delivery are due. */
 export interface RetrySchedule {

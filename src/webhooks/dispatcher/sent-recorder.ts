@@ -66,7 +66,7 @@ export function createSentRecorder({
     const { breaker, concurrency, queue } = lane
     lane.isSlow = isSlow
     lane.lastSucceededAt = monotonic()
-    lane.firstFailedAt = null
+    lane.failures = null
     const wasOpen = breaker.isOpen()
     breaker.recordSuccess()
     health.set(lane, afterSuccess(lane.health, nowMs))
@@ -87,8 +87,7 @@ export function createSentRecorder({
   ): void {
     const { breaker, concurrency, queue } = lane
     const wasOpen = breaker.isOpen()
-    lane.firstFailedAt ??= nowMs
-    lane.lastFailedAt = nowMs
+    lane.failures = { firstAt: lane.failures?.firstAt ?? nowMs, lastAt: nowMs }
     const subject = delivery.event.orderId ?? delivery.id
     const isRetry = delivery.firstFailedAt !== null
     breaker.recordFailure({ subject, isProbe, isRetry, retryAfterMs, nowMs: monotonic() })

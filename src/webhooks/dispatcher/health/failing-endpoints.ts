@@ -1,4 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts'
+import { JITTER } from '../../deliveries/retry-schedule.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import type { EndpointDirectory } from '../../endpoints/endpoint-directory.ts'
 import type { Notice, NoticeKind } from '../dispatcher-events.ts'
@@ -33,8 +34,7 @@ const NOTICES: readonly { kind: NoticeKind; afterMs: number }[] = [
   { kind: 'failing_24h', afterMs: 24 * HOUR_MS },
 ]
 
-/** Jitter makes the last attempt of a schedule at most this much later. */
-const LATEST = 1.25
+/** The time for the last request, and for its result to be stored. */
 const GRACE_MS = 60_000
 
 /**
@@ -66,16 +66,16 @@ export function createFailingEndpoints(options: FailingEndpointsOptions): () => 
    * may reject one order alone.
    */
   function hasGivenUp(lane: Lane, failingSince: number, nowMs: number): boolean {
+    const { queue, failures } = lane
     const endsAt = failingSince + giveUpMs
     if (nowMs < endsAt) return false
-    if (lane.queue.isEmpty()) return true
+    if (queue.isEmpty()) return true
     // What is pending is attempted within the longest delay of the schedule.
-    if (lane.lastFailedAt === null || lane.lastFailedAt < endsAt) return false
+    if (failures === null || failures.lastAt < endsAt) return false
     // Results are stored first, because what is pending then is held.
-    if (isTried(lane) && !lane.queue.isBusy()) return true
-    // A lane may always be busy, or always have more.
-    const attemptedFrom = Math.max(failingSince, (lane.firstFailedAt ?? failingSince) - giveUpMs)
-    return nowMs >= attemptedFrom + giveUpMs * LATEST + GRACE_MS
+    if (isTried(lane) && !queue.isBusy()) return true
+    // A lane may always be busy, or always have more. Jitter makes a schedule at most this longer.
+    return nowMs >= Math.max(endsAt, failures.firstAt) + giveUpMs * JITTER + GRACE_MS
   }
 
   return () => {

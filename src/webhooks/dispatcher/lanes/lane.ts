@@ -24,10 +24,8 @@ export interface Lane {
   health: EndpointHealth
   /** Of the last success in this process, monotonic milliseconds. */
   lastSucceededAt: number | null
-  /** Of the first failure in this process since its last success, epoch milliseconds. */
-  firstFailedAt: number | null
-  /** Of the last failure in this process, epoch milliseconds. */
-  lastFailedAt: number | null
+  /** The first and last failure in this process since its last success, epoch milliseconds. */
+  failures: { firstAt: number; lastAt: number } | null
   inFlight: number
   /** An attempt took longer than a second, and none has been quick since. */
   isSlow: boolean
@@ -54,8 +52,7 @@ export function createLane(endpoint: Endpoint, bufferUse: BufferUse, nowMs: numb
     breaker: createCircuitBreaker(health.isBreakerOpen, nowMs),
     health,
     lastSucceededAt: null,
-    firstFailedAt: null,
-    lastFailedAt: null,
+    failures: null,
     inFlight: 0,
     isSlow: false,
     isStopped: endpoint.disabledReason !== null || endpoint.deletedAt !== null,

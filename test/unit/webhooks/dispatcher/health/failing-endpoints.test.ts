@@ -25,8 +25,7 @@ function offer(orderId: string): void {
 function fail(subject: string, isProbe = false): void {
   const isRetry = false
   lane.breaker.recordFailure({ subject, isProbe, isRetry, retryAfterMs: null, nowMs })
-  lane.firstFailedAt ??= nowMs
-  lane.lastFailedAt = nowMs
+  lane.failures = { firstAt: lane.failures?.firstAt ?? nowMs, lastAt: nowMs }
 }
 
 function isDisabled(): boolean {
@@ -50,6 +49,17 @@ describe('an endpoint without a success during the whole schedule', () => {
     expect(isDisabled()).toBe(false)
   })
 
+  it('is not disabled before an attempt since the end while one is due later', () => {
+    lane.queue.readAt(nowMs + HOUR)
+    expect(isDisabled()).toBe(false)
+    nowMs -= 1
+    fail('ord_1')
+    nowMs += 1
+    expect(isDisabled()).toBe(false)
+    fail('ord_1')
+    expect(isDisabled()).toBe(true)
+  })
+
   it('is disabled after a failure since the end, once all results are stored', () => {
     offer('ord_1')
     const taken = lane.queue.take()
@@ -64,9 +74,8 @@ describe('an endpoint without a success during the whole schedule', () => {
   it('is disabled 18 hours later at last while an attempt is in progress', () => {
     offer('ord_1')
     lane.queue.take()
-    lane.firstFailedAt = 0
     nowMs = 90 * HOUR + MINUTE - 1
-    lane.lastFailedAt = nowMs
+    lane.failures = { firstAt: 0, lastAt: nowMs }
     expect(isDisabled()).toBe(false)
     nowMs += 1
     expect(isDisabled()).toBe(true)

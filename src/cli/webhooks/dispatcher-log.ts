@@ -18,7 +18,6 @@ export function createDispatcherLog(logger: Logger): DispatcherEvents {
       logger.warn(
         'this dispatcher did not renew its lease in time: another one may have taken over',
       ),
-    onFanOut() {},
     onAttempt({ outcome, endpointId, deliveryId, eventId, type, attempt, status, error }) {
       if (outcome === 'delivered') return
       logger.info(
@@ -35,7 +34,6 @@ export function createDispatcherLog(logger: Logger): DispatcherEvents {
         'a webhook was not accepted',
       )
     },
-    onCanceled() {},
     onBreaker(endpointId, isOpen) {
       const endpoint = { endpoint_id: endpointId }
       if (isOpen) logger.warn(endpoint, 'circuit breaker open: only probes are sent')

@@ -2,7 +2,6 @@ import type { FoundView } from '../../orders/order-store.ts'
 import type { StoredDelivery } from '../deliveries/delivery.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { type AttemptResult, type OrderViews, readViews, type SendDelivery } from './attempts.ts'
-import type { DispatcherEvents } from './dispatcher-events.ts'
 import type { Lane } from './lanes/lane.ts'
 import type { LaneScheduler } from './lanes/lane-scheduler.ts'
 import type { CallSource } from './outage.ts'
@@ -28,7 +27,6 @@ export interface DeliveryLoopOptions extends SentRecorderOptions {
   orders: OrderViews
   send: SendDelivery
   results: Pick<ResultWriter<Flight>, 'add' | 'pending'>
-  events: Pick<DispatcherEvents, 'onAttempt' | 'onCanceled' | 'onBreaker'>
   maySend(): boolean
   /** Reads of orders. */
   source: CallSource
@@ -44,7 +42,7 @@ const SLOW_MS = 1_000
 
 /** Creates a loop without attempts. */
 export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
-  const { scheduler, monotonic, events, results, updateLane } = options
+  const { scheduler, monotonic, results, updateLane } = options
   const recordSent = createSentRecorder(options)
   const flights = new Set<Flight>()
   /** Those that are not slow yet, oldest first. */
@@ -146,10 +144,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
     else {
       if (flight.isProbe) lane.breaker.cancelProbe()
       if (result.kind === 'not-sent') lane.queue.putBack(delivery)
-      else {
-        events.onCanceled(lane.endpointId)
-        results.add({ context: flight, next: { ...delivery, state: 'canceled', nextAt: null } })
-      }
+      else results.add({ context: flight, next: { ...delivery, state: 'canceled', nextAt: null } })
     }
     updateLane(lane)
     wake()

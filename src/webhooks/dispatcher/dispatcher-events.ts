@@ -48,12 +48,8 @@ export interface DispatcherEvents {
   onDispatcher(isDispatcher: boolean): void
   /** Another process took over, or the lease expired while the store did not respond. */
   onLeaseLost(): void
-  /** Deliveries were created. */
-  onFanOut(count: number): void
   /** Called after each response, before its result is stored. */
   onAttempt(report: AttemptReport): void
-  /** The account has no view of the order any more. */
-  onCanceled(endpointId: string): void
   onBreaker(endpointId: string, isOpen: boolean): void
   onNotice(notice: Notice): void
   /** `OPERATOR_WEBHOOK_URL` did not accept a notice. */

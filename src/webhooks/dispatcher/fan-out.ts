@@ -15,8 +15,6 @@ export interface FanOutOptions {
   firstDelayMs: number
   /** The maximum number of event records of a transaction. */
   page: number
-  /** Called with the number of created deliveries. */
-  onFanOut(count: number): void
 }
 
 /**
@@ -51,7 +49,6 @@ export function createFanOut(
       if (lane !== null) offered.add(lane)
     })
     for (const lane of offered) lanes.update(lane)
-    options.onFanOut(created.filter((delivery) => delivery !== null).length)
     return true
   }
 

@@ -101,7 +101,6 @@ export function createSessionParts(options: SessionPartsOptions) {
     clock: dueClock,
     firstDelayMs: schedule.firstDelayMs,
     page: settings.fanOutPage,
-    onFanOut: events.onFanOut,
   })
   const checkFailing = createFailingEndpoints({
     directory,

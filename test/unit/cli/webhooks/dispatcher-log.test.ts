@@ -66,8 +66,6 @@ describe('the log of a dispatcher', () => {
   it('the log has no line for what succeeds', () => {
     const { log, lines } = open()
     log.onAttempt({ ...FAILED, outcome: 'delivered', status: 200, error: null })
-    log.onFanOut(1_000)
-    log.onCanceled('we_1')
     expect(lines).toEqual([])
   })
 

@@ -30,7 +30,7 @@ it('a lane without a delivery is tried once per turn of the event loop', async (
     schedule: createRetrySchedule(),
     results: { add() {}, pending: () => 0 },
     health: { set() {} },
-    events: { onAttempt() {}, onCanceled() {}, onBreaker() {} },
+    events: { onAttempt() {}, onBreaker() {} },
     clock: () => 0,
     dueClock: () => 0,
     monotonic: () => 0,

@@ -4,6 +4,7 @@ import type { RetrySchedule } from './retry-schedule.ts'
 /** Probes of a long outage would otherwise let the row grow without bound. */
 const MAX_ATTEMPTS_KEPT = 50
 
+/** The receiver wants no further webhooks. */
 const GONE = 410
 
 export interface RecordAttemptOptions {
@@ -23,11 +24,6 @@ export function isSuccess({ status, error }: Pick<Attempt, 'status' | 'error'>):
   return error === null && status !== null && status >= 200 && status < 300
 }
 
-/** Whether the receiver wants no further webhooks. */
-export function isGone({ status }: Pick<Attempt, 'status'>): boolean {
-  return status === GONE
-}
-
 /** A pending delivery after an attempt: delivered, failed, expired, or pending again. Pure. */
 export function recordAttempt<T extends Delivery>(
   delivery: T,
@@ -38,7 +34,7 @@ export function recordAttempt<T extends Delivery>(
   if (isSuccess(attempt)) return { ...delivery, attempts, state: 'delivered', nextAt: null }
   const firstFailedAt = delivery.firstFailedAt ?? nowMs
   const failed = { ...delivery, attempts, firstFailedAt }
-  if (isGone(attempt)) return { ...failed, state: 'failed', nextAt: null }
+  if (attempt.status === GONE) return { ...failed, state: 'failed', nextAt: null }
   if (isProbe) return failed
   const step = delivery.step + 1
   const delayMs = schedule.nextDelayMs(step, retryAfterMs)

@@ -100,7 +100,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
     if (delivery === null) return null
     if (isProbe) breaker.startProbe()
     const share = scheduler.start(lane, nowMs)
-    const flight = { lane, endpoint, delivery, isProbe, share, startedAt: 0, isGone: false }
+    const flight = { lane, endpoint, delivery, isProbe, share, startedAt: 0 }
     flights.add(flight)
     return flight
   }
@@ -138,9 +138,10 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
   function finish(flight: Flight, result: AttemptResult): void {
     if (isStopped) return
     const { lane, delivery } = flight
-    const isSlow = flights.delete(flight) && !young.delete(flight) && flight.startedAt > 0
+    flights.delete(flight)
+    young.delete(flight)
     scheduler.finish(lane, flight.share)
-    if (result.kind === 'sent') recordSent(flight, result, isSlow)
+    if (result.kind === 'sent') recordSent(flight, result)
     else {
       if (flight.isProbe) lane.breaker.cancelProbe()
       if (result.kind === 'not-sent') lane.queue.putBack(delivery)

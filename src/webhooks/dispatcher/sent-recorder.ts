@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Attempt, StoredDelivery } from '../deliveries/delivery.ts'
-import { isGone, isSuccess, recordAttempt } from '../deliveries/record-attempt.ts'
+import { isSuccess, recordAttempt } from '../deliveries/record-attempt.ts'
 import type { RetrySchedule } from '../deliveries/retry-schedule.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { AttemptResult } from './attempts.ts'
@@ -19,7 +19,6 @@ export interface Flight {
   share: RequestShare
   /** Monotonic milliseconds. */
   startedAt: number
-  isGone: boolean
 }
 
 export interface SentRecorderOptions {
@@ -38,7 +37,7 @@ type SentResult = Extract<AttemptResult, { kind: 'sent' }>
 
 /**
  * Creates a function that records an attempt whose request was sent: in the endpoint's health and
- * limits, and in the delivery, which is stored soon. `isSlow`: the response took long.
+ * limits, and in the delivery, which is stored soon.
  */
 export function createSentRecorder({
   schedule,
@@ -48,23 +47,22 @@ export function createSentRecorder({
   clock,
   dueClock,
   monotonic,
-}: SentRecorderOptions): (flight: Flight, result: SentResult, isSlow: boolean) => void {
-  function record(flight: Flight, { attempt, retryAfterMs }: SentResult, isSlow: boolean): void {
+}: SentRecorderOptions): (flight: Flight, result: SentResult) => void {
+  function record(flight: Flight, { attempt, retryAfterMs }: SentResult): void {
     const { lane, delivery, isProbe } = flight
     const nowMs = clock()
-    if (isSuccess(attempt)) handleSuccess(lane, nowMs, isSlow)
+    if (isSuccess(attempt)) handleSuccess(flight, nowMs)
     else handleFailure(flight, attempt, retryAfterMs, nowMs)
     const options = { schedule, nowMs: dueClock(), retryAfterMs, isProbe }
     const next = recordAttempt(delivery, attempt, options)
-    flight.isGone = isGone(attempt)
-    if (flight.isGone) lane.isStopped = true
+    if (next.state === 'failed') lane.isStopped = true
     results.add({ context: flight, next })
     report(flight, attempt, next, nowMs)
   }
 
-  function handleSuccess(lane: Lane, nowMs: number, isSlow: boolean): void {
+  function handleSuccess({ lane, share }: Flight, nowMs: number): void {
     const { breaker, concurrency, queue } = lane
-    lane.isSlow = isSlow
+    lane.isSlow = share.isSlow
     lane.lastSucceededAt = monotonic()
     lane.failures = null
     const wasOpen = breaker.isOpen()

@@ -71,11 +71,11 @@ export function createSessionParts(options: SessionPartsOptions) {
     save: createSaveResults({ deliveries, lifecycle }),
     source: createSource(),
     signal,
-    onSaved({ context: flight }, saved) {
+    onSaved({ context: flight, next }, saved) {
       const { lane, endpoint, delivery } = flight
       lane.queue.settle(delivery, saved, dueClock())
       // After the result, which would otherwise be held like what is pending.
-      if (flight.isGone) lifecycle.disable(endpoint, 'gone')
+      if (next.state === 'failed') lifecycle.disable(endpoint, 'gone')
       settled.add(lane)
     },
     onBatch() {

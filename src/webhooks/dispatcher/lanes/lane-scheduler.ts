@@ -22,7 +22,7 @@ export interface LaneScheduler {
   next(nowMs: number): Lane | null
   /** Counts a request that starts. Returns the share to give back in {@link finish}. */
   start(lane: Lane, nowMs: number): RequestShare
-  /** A request of a trusted lane takes long. */
+  /** A request takes long. One of a trusted lane counts as restricted from now on. */
   markSlow(share: RequestShare): void
   /** The caller then updates the lane. */
   finish(lane: Lane, share: RequestShare): void
@@ -37,6 +37,7 @@ export interface RequestShare {
   isRestricted: boolean
   /** It started at a trusted lane without a recent success. */
   isSilent: boolean
+  /** It took longer than a second. */
   isSlow: boolean
 }
 
@@ -67,7 +68,7 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
   const engaged = new Set<Lane>()
   let inFlight = 0
   let restrictedInFlight = 0
-  let slowInFlight = 0
+  let slowTrustedInFlight = 0
   let silentInFlight = 0
   let isReleaseDue = false
   let isFailingNext = false
@@ -164,20 +165,19 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
       return { isRestricted, isSilent, isSlow: false }
     },
     markSlow(share) {
-      if (share.isRestricted || share.isSlow) return
       share.isSlow = true
-      slowInFlight += 1
+      if (!share.isRestricted) slowTrustedInFlight += 1
     },
     finish(lane, { isRestricted, isSilent, isSlow }) {
       lane.inFlight -= 1
       inFlight -= 1
       if (isRestricted) restrictedInFlight -= 1
       if (isSilent) silentInFlight -= 1
-      if (isSlow) slowInFlight -= 1
+      if (isSlow && !isRestricted) slowTrustedInFlight -= 1
       if (deferred.size > 0 && (isSilent || !isCrowded())) isReleaseDue = true
     },
     inFlight: () => inFlight,
-    restrictedInFlight: () => restrictedInFlight + slowInFlight,
+    restrictedInFlight: () => restrictedInFlight + slowTrustedInFlight,
     remove(lane) {
       remove(lane)
       engaged.delete(lane)

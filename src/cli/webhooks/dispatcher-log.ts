@@ -40,7 +40,7 @@ export function createDispatcherLog(logger: Logger): DispatcherEvents {
       else logger.info(endpoint, 'circuit breaker closed: webhooks are sent again')
     },
     onNotice(notice) {
-      logger.warn(noticeFields(notice), NOTICES[notice.kind])
+      logger.warn(noticeFields(notice), NOTICE_MESSAGES[notice.kind])
     },
     onNoticeFailed: (notice, reason) =>
       logger.error(
@@ -50,7 +50,7 @@ export function createDispatcherLog(logger: Logger): DispatcherEvents {
   }
 }
 
-const NOTICES: Record<Notice['kind'], string> = {
+const NOTICE_MESSAGES: Record<Notice['kind'], string> = {
   failing_1h: 'a webhook endpoint has failed for an hour',
   failing_24h: 'a webhook endpoint has failed for 24 hours',
   disabled: 'a webhook endpoint was disabled: its events are held for 7 days',

@@ -28,7 +28,7 @@ export interface SessionUsage {
   restrictedInFlight: number
 }
 
-/** How often a stop looks for the end of the requests in flight. */
+/** How often a stop checks whether requests are in flight. */
 const DRAIN_MS = 10
 /** A request takes longer than this, so a check of this age is as good as one right before it. */
 const LEASE_CHECK_MS = 5

@@ -18,7 +18,7 @@ export interface EndpointLifecycle {
   /**
    * Applies an endpoint that has a held delivery as it is stored, which the directory may not show
    * yet. On return the lane is stopped until the change is applied, unless {@link load} did not know
-   * the endpoint, and still looks for it. Throws Unavailable.
+   * the endpoint, and is not finished. Throws Unavailable.
    */
   applyStored(id: string): Promise<void>
   /** Disables an endpoint after failures, unless a command changed it meanwhile. */

@@ -36,7 +36,7 @@ export interface RequestShare {
   /** It started at a restricted lane. */
   isRestricted: boolean
   /** It started at a trusted lane without a recent success. */
-  isSilent: boolean
+  isUnresponsive: boolean
   /** It took longer than a second. */
   isSlow: boolean
 }
@@ -47,9 +47,9 @@ export interface RequestShare {
  */
 const CROWDED_SHARE = 0.2
 /** Trusted lanes without a recent success have this share at most, and leave the rest. */
-const SILENT_SHARE = 0.8
-/** Deferred lanes that are looked at again in one turn. */
-const RELEASED_AT_ONCE = 256
+const UNRESPONSIVE_SHARE = 0.8
+/** Deferred lanes that are updated in one turn. */
+const REQUEUED_AT_ONCE = 256
 
 /** Creates a scheduler that serves the lanes of each standing in turn. */
 export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneScheduler {
@@ -69,18 +69,18 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
   let inFlight = 0
   let restrictedInFlight = 0
   let slowTrustedInFlight = 0
-  let silentInFlight = 0
-  let isReleaseDue = false
+  let unresponsiveInFlight = 0
+  let isRequeueDue = false
   let isFailingNext = false
 
   const isCrowded = () => inFlight >= CROWDED_SHARE * total
 
   function mustWait(lane: Lane, standing: LaneStanding, nowMs: number): boolean {
     if (!isCrowded()) return false
-    const available = SILENT_SHARE * total
+    const available = UNRESPONSIVE_SHARE * total
     if (lane.inFlight >= Math.max(1, Math.floor(available / engaged.size))) return true
-    const isSilent = standing === 'trusted' && !isResponsive(lane, nowMs)
-    return isSilent && silentInFlight >= available
+    const isUnresponsive = standing === 'trusted' && !isResponsive(lane, nowMs)
+    return isUnresponsive && unresponsiveInFlight >= available
   }
 
   function remove(lane: Lane): void {
@@ -112,15 +112,15 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
     return true
   }
 
-  /** Looks at deferred lanes again. Those that still must wait go to the end. */
-  function release(nowMs: number): void {
-    let left = Math.min(deferred.size, RELEASED_AT_ONCE)
+  /** Updates deferred lanes, the oldest first. Those that still must wait go to the end. */
+  function requeueDeferred(nowMs: number): void {
+    let left = Math.min(deferred.size, REQUEUED_AT_ONCE)
     for (const lane of deferred) {
       if (left === 0) break
       left -= 1
       update(lane, nowMs)
     }
-    isReleaseDue = deferred.size > 0 && !isCrowded()
+    isRequeueDue = deferred.size > 0 && !isCrowded()
   }
 
   /** Failing lanes must not delay a new endpoint, so both queues take turns. */
@@ -143,7 +143,7 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
   return {
     update,
     next(nowMs) {
-      if (isReleaseDue) release(nowMs)
+      if (isRequeueDue) requeueDeferred(nowMs)
       for (let lane = choose(); lane !== undefined; lane = choose()) {
         const standing = lane.queuedAs
         const canStart = update(lane, nowMs)
@@ -156,25 +156,25 @@ export function createLaneScheduler({ total, restricted }: ProcessLimits): LaneS
     },
     start(lane, nowMs) {
       const isRestricted = standingOf(lane) !== 'trusted'
-      const isSilent = !isRestricted && !isResponsive(lane, nowMs)
+      const isUnresponsive = !isRestricted && !isResponsive(lane, nowMs)
       engaged.add(lane)
       lane.inFlight += 1
       inFlight += 1
       if (isRestricted) restrictedInFlight += 1
-      if (isSilent) silentInFlight += 1
-      return { isRestricted, isSilent, isSlow: false }
+      if (isUnresponsive) unresponsiveInFlight += 1
+      return { isRestricted, isUnresponsive, isSlow: false }
     },
     markSlow(share) {
       share.isSlow = true
       if (!share.isRestricted) slowTrustedInFlight += 1
     },
-    finish(lane, { isRestricted, isSilent, isSlow }) {
+    finish(lane, { isRestricted, isUnresponsive, isSlow }) {
       lane.inFlight -= 1
       inFlight -= 1
       if (isRestricted) restrictedInFlight -= 1
-      if (isSilent) silentInFlight -= 1
+      if (isUnresponsive) unresponsiveInFlight -= 1
       if (isSlow && !isRestricted) slowTrustedInFlight -= 1
-      if (deferred.size > 0 && (isSilent || !isCrowded())) isReleaseDue = true
+      if (deferred.size > 0 && (isUnresponsive || !isCrowded())) isRequeueDue = true
     },
     inFlight: () => inFlight,
     restrictedInFlight: () => restrictedInFlight + slowTrustedInFlight,

@@ -43,7 +43,7 @@ function schedule(...lanes: Lane[]) {
 }
 
 /** Of a request of a trusted lane with a recent success. */
-const share = { isRestricted: false, isSilent: false, isSlow: false }
+const share = { isRestricted: false, isUnresponsive: false, isSlow: false }
 const ids = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`)
 
@@ -187,32 +187,32 @@ describe('the scheduler of lanes', () => {
   })
 
   describe('endpoints that were healthy, and have not succeeded since', () => {
-    const silent = (id: string) => {
+    const unresponsive = (id: string) => {
       const created = lane(id, trusted)
       created.lastSucceededAt = null
       return created
     }
 
     it('leave a fifth of the requests to those that respond', () => {
-      const scheduler = schedule(...ids('s', 20).map(silent))
+      const scheduler = schedule(...ids('s', 20).map(unresponsive))
       expect(scheduler.startAll()).toEqual(ids('s', 13))
       for (const id of ids('t', 3)) scheduler.update(lane(id, trusted), 0)
       expect(scheduler.startAll()).toEqual(ids('t', 3))
     })
 
     it('wait until one of them ends', () => {
-      const lanes = ids('s', 14).map(silent)
+      const lanes = ids('s', 14).map(unresponsive)
       const scheduler = schedule(...lanes)
       expect(scheduler.startAll()).toEqual(ids('s', 13))
       const [ended] = lanes
       if (ended === undefined) throw new Error('no lane')
       ended.isStopped = true
-      scheduler.finish(ended, { ...share, isSilent: true })
+      scheduler.finish(ended, { ...share, isUnresponsive: true })
       expect(scheduler.startAll()).toEqual(['s13'])
     })
 
     it('do not delay a new endpoint', () => {
-      const scheduler = schedule(...ids('s', 20).map(silent))
+      const scheduler = schedule(...ids('s', 20).map(unresponsive))
       scheduler.startAll()
       scheduler.update(lane('new', unproven), 0)
       expect(scheduler.startAll()).toEqual(['new'])

@@ -24,7 +24,7 @@ export interface AttemptReport {
 export const attemptOutcomes = ['delivered', 'retrying', 'failed', 'expired'] as const
 export type AttemptOutcome = (typeof attemptOutcomes)[number]
 
-/** What the operator should know about an endpoint that fails. */
+/** What the operator should know about an endpoint that fails, in the order of `noticesSent`. */
 export const noticeKinds = ['failing_1h', 'failing_24h', 'disabled'] as const
 export type NoticeKind = (typeof noticeKinds)[number]
 

@@ -7,6 +7,7 @@ import { Unavailable } from '../../lib/unavailable.ts'
 import type { DeliveryStore } from '../deliveries/delivery.ts'
 import type { Endpoint, EndpointStore, SecretVersion } from '../endpoints/endpoint.ts'
 import { ENDPOINT_MAX_AGE_MS } from '../endpoints/endpoint-directory.ts'
+import { HEALTHY } from '../endpoints/endpoint-health.ts'
 import { deriveSecret, hasEntry } from '../sending/signing-secret.ts'
 import {
   type EndpointSettings,
@@ -69,12 +70,6 @@ export interface EnabledEndpoint {
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 export const MAX_SECRET_OVERLAP_MS = 7 * DAY_MS
-/** The state of an endpoint without failures. */
-const HEALTHY = {
-  failingSince: null,
-  isBreakerOpen: false,
-  noticesSent: 0,
-} as const satisfies Partial<Endpoint>
 
 /**
  * Creates the operations on endpoints, for commands and for the management API. Calls throw

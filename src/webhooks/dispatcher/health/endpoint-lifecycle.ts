@@ -2,9 +2,9 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { DeliveryStore } from '../../deliveries/delivery.ts'
 import type { DisabledReason, Endpoint, EndpointStore } from '../../endpoints/endpoint.ts'
 import type { EndpointDirectory } from '../../endpoints/endpoint-directory.ts'
-import type { Notice } from '../dispatcher-events.ts'
+import { type Notice, noticeKinds } from '../dispatcher-events.ts'
 import type { Lanes } from '../lanes/lanes.ts'
-import type { HealthWriter } from './endpoint-health.ts'
+import type { HealthWriter } from './health-writer.ts'
 
 /** Applies changes of endpoints to their lanes and deliveries. */
 export interface EndpointLifecycle {
@@ -50,8 +50,8 @@ export interface EndpointLifecycleOptions {
 /** Attempts may fail during a load, after it read the clock. It must not change them. */
 const LOAD_MARGIN_MS = 60_000
 
-/** The notice of a disabled endpoint is the third and last one. */
-const ALL_NOTICES = 3
+/** The notice of a disabled endpoint is the last one. */
+const ALL_NOTICES = noticeKinds.length
 
 /** Creates the lifecycle. Changes of one endpoint are applied in their order. */
 export function createEndpointLifecycle(options: EndpointLifecycleOptions): EndpointLifecycle {

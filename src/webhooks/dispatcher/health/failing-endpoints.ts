@@ -5,8 +5,8 @@ import type { EndpointDirectory } from '../../endpoints/endpoint-directory.ts'
 import type { Notice, NoticeKind } from '../dispatcher-events.ts'
 import { awaitsRead, type Lane } from '../lanes/lane.ts'
 import type { Lanes } from '../lanes/lanes.ts'
-import type { HealthWriter } from './endpoint-health.ts'
 import type { EndpointLifecycle } from './endpoint-lifecycle.ts'
+import type { HealthWriter } from './health-writer.ts'
 
 export interface FailingEndpointsOptions {
   directory: Pick<EndpointDirectory, 'all'>

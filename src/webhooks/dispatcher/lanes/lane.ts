@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts'
+import { type EndpointHealth, healthOf } from '../../endpoints/endpoint-health.ts'
 import {
   type AdaptiveConcurrency,
   createAdaptiveConcurrency,
@@ -7,12 +8,6 @@ import {
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 import type { BufferUse } from './lane-buffer.ts'
 import { createLaneQueue, type LaneQueue } from './lane-queue.ts'
-
-/** The part of an endpoint that the dispatcher writes. */
-export type EndpointHealth = Pick<
-  Endpoint,
-  'failingSince' | 'lastSuccessAt' | 'isBreakerOpen' | 'noticesSent'
->
 
 /** The deliveries of one endpoint in this process. Only endpoints with work have one. */
 export interface Lane {
@@ -61,16 +56,6 @@ export function createLane(endpoint: Endpoint, bufferUse: BufferUse, nowMs: numb
     wakeAt: Number.POSITIVE_INFINITY,
     idleSince: null,
   }
-}
-
-/** The health as it was stored. */
-export function healthOf({
-  failingSince,
-  lastSuccessAt,
-  isBreakerOpen,
-  noticesSent,
-}: Endpoint): EndpointHealth {
-  return { failingSince, lastSuccessAt, isBreakerOpen, noticesSent }
 }
 
 const isProven = ({ failingSince, lastSuccessAt }: EndpointHealth) =>

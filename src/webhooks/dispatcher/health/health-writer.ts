@@ -1,26 +1,6 @@
 import type { EndpointStore } from '../../endpoints/endpoint.ts'
-import type { EndpointHealth, Lane } from '../lanes/lane.ts'
-
-const HOUR_MS = 3_600_000
-
-/** The health after a success; the same object when nothing must be written. Pure. */
-export function afterSuccess(health: EndpointHealth, nowMs: number): EndpointHealth {
-  const { failingSince, lastSuccessAt, isBreakerOpen, noticesSent } = health
-  const isRecent = lastSuccessAt !== null && nowMs - lastSuccessAt < HOUR_MS
-  const isHealthy = failingSince === null && !isBreakerOpen && noticesSent === 0
-  if (isRecent && isHealthy) return health
-  return { failingSince: null, lastSuccessAt: nowMs, isBreakerOpen: false, noticesSent: 0 }
-}
-
-/** The health after a failure; the same object when nothing must be written. Pure. */
-export function afterFailure(
-  health: EndpointHealth,
-  failedAt: number,
-  isBreakerOpen: boolean,
-): EndpointHealth {
-  if (health.failingSince !== null && health.isBreakerOpen === isBreakerOpen) return health
-  return { ...health, failingSince: health.failingSince ?? failedAt, isBreakerOpen }
-}
+import type { EndpointHealth } from '../../endpoints/endpoint-health.ts'
+import type { Lane } from '../lanes/lane.ts'
 
 /** Writes the health of endpoints. */
 export interface HealthWriter {

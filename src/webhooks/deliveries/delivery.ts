@@ -138,6 +138,17 @@ export function hasFailedSince(
   return [firstFailedAt, heldAt, goneAt].some((at) => at !== null && at >= sinceMs)
 }
 
+/** What a delivery has that is due at an instant, with a new retry schedule. Its attempts stay. */
+export const pendingAt = (nextAt: number) =>
+  ({ state: 'pending', nextAt, step: 0, firstFailedAt: null, heldAt: null }) as const
+
+/** The attempts, those before an instant without their excerpts. */
+export function withoutExcerpts(attempts: readonly Attempt[], beforeMs: number): Attempt[] {
+  return attempts.map((attempt) =>
+    attempt.at < beforeMs ? { ...attempt, excerpt: null } : attempt,
+  )
+}
+
 /**
  * The deliveries of all endpoints. A read sees every write of this process that returned before it,
  * `fanOut` included. Calls throw Unavailable.

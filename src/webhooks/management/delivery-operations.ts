@@ -2,11 +2,12 @@ import type { Clock } from '../../lib/clock.ts'
 import { newEventId } from '../../lib/ids.ts'
 import { interruptiblePause } from '../../lib/interruptible-pause.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
-import type {
-  Delivery,
-  DeliveryPosition,
-  DeliveryState,
-  DeliveryStore,
+import {
+  type Delivery,
+  type DeliveryPosition,
+  type DeliveryState,
+  type DeliveryStore,
+  pendingAt,
 } from '../deliveries/delivery.ts'
 import { deliveryId } from '../deliveries/delivery-id.ts'
 import type { Endpoint, EndpointStore } from '../endpoints/endpoint.ts'
@@ -156,7 +157,7 @@ export function createDeliveryOperations({
         }
         assertEnabled(endpoint)
         await assertVisible(delivery)
-        const [saved] = await deliveries.save([{ ...delivery, ...dueAt(clock()) }])
+        const [saved] = await deliveries.save([{ ...delivery, ...pendingAt(clock()) }])
         if (saved === undefined || saved === null) continue // The dispatcher changed it meanwhile.
         await touchEndpoint(endpoints, endpoint.id)
         return saved
@@ -193,10 +194,6 @@ export function createDeliveryOperations({
   }
 }
 
-/** The schedule starts anew; earlier attempts stay. */
-const dueAt = (nowMs: number) =>
-  ({ state: 'pending', nextAt: nowMs, step: 0, firstFailedAt: null, heldAt: null }) as const
-
 function testDelivery({ id: endpointId, accountId }: Endpoint, nowMs: number): Delivery {
   const eventId = newEventId()
   return {
@@ -212,7 +209,7 @@ function testDelivery({ id: endpointId, accountId }: Endpoint, nowMs: number): D
       recordedAt: nowMs,
       change: {},
     },
-    ...dueAt(nowMs),
+    ...pendingAt(nowMs),
     attempts: [],
   }
 }

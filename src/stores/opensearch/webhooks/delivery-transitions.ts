@@ -4,8 +4,10 @@ import {
   FAILED_STATES,
   hasFailedSince,
   type LatestInstants,
+  pendingAt,
   type Removal,
   type Replay,
+  withoutExcerpts,
 } from '../../../webhooks/deliveries/delivery.ts'
 
 /** A change of every delivery that matches. */
@@ -20,23 +22,6 @@ const term = (field: string, value: string) => ({ term: { [field]: value } })
 const states = (...names: readonly DeliveryState[]) => ({ terms: { state: names } })
 const anyOf = (should: readonly object[]) => ({ bool: { should } })
 const allOf = (...filter: readonly object[]) => ({ bool: { filter } })
-
-/** As after a fan-out, with the earlier attempts. */
-const pendingAt = (delivery: Delivery, nowMs: number): Delivery => ({
-  ...delivery,
-  state: 'pending',
-  nextAt: nowMs,
-  step: 0,
-  firstFailedAt: null,
-  heldAt: null,
-})
-
-const withoutExcerpts = (delivery: Delivery, beforeMs = Infinity): Delivery => ({
-  ...delivery,
-  attempts: delivery.attempts.map((attempt) =>
-    attempt.at < beforeMs ? { ...attempt, excerpt: null } : attempt,
-  ),
-})
 
 const canceled = (delivery: Delivery): Delivery => ({
   ...delivery,
@@ -72,7 +57,10 @@ export const transitions = {
   releaseHeld: (endpointId: string, nowMs: number): DeliveryTransition => ({
     query: allOf(term('endpoint_id', endpointId), states('held')),
     // An event of the same order that is fanned out later is due at the instant of its record.
-    apply: (delivery) => pendingAt(delivery, Math.min(nowMs, delivery.event.recordedAt)),
+    apply: (delivery) => ({
+      ...delivery,
+      ...pendingAt(Math.min(nowMs, delivery.event.recordedAt)),
+    }),
   }),
   cancel: (endpointId: string): DeliveryTransition => ({
     query: allOf(term('endpoint_id', endpointId), states('pending', 'held')),
@@ -98,12 +86,15 @@ export const transitions = {
       const isRecent = delivery.event.recordedAt >= sinceMs
       const isFailed = FAILED_STATES.includes(delivery.state)
       const isReplayed = isRecent || (isFailed && hasFailedSince(delivery, sinceMs))
-      return isReplayed ? pendingAt(delivery, nowMs) : null
+      return isReplayed ? { ...delivery, ...pendingAt(nowMs) } : null
     },
   }),
   purgeExcerpts: (beforeMs: number): DeliveryTransition => ({
     query: { range: { excerpt_at: { lt: beforeMs } } },
-    apply: (delivery) => withoutExcerpts(delivery, beforeMs),
+    apply: (delivery) => ({
+      ...delivery,
+      attempts: withoutExcerpts(delivery.attempts, beforeMs),
+    }),
   }),
   forgetOrders: (removals: readonly Removal[]): DeliveryTransition => ({
     query: anyOf(
@@ -114,7 +105,11 @@ export const transitions = {
       ),
     ),
     apply: (delivery) => {
-      const forgotten = withoutExcerpts({ ...delivery, event: { ...delivery.event, change: {} } })
+      const forgotten = {
+        ...delivery,
+        event: { ...delivery.event, change: {} },
+        attempts: withoutExcerpts(delivery.attempts, Infinity),
+      }
       return isOpen(delivery) ? canceled(forgotten) : forgotten
     },
   }),

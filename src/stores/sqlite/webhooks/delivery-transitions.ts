@@ -1,10 +1,10 @@
 import type { StatementSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import {
-  type Attempt,
   type DeliveryStore,
   hasFailedSince,
   type Replay,
+  withoutExcerpts,
 } from '../../../webhooks/deliveries/delivery.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 import { type DeliveryRow, parseAttempts, renderAttempts } from './delivery-row.ts'
@@ -170,8 +170,10 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
           const batch = rest.splice(0, BATCH)
           for (const { accountId, orderId, sequence } of batch) {
             const rows = selectOfOrder.all(orderId, accountId, sequence)
-            for (const { rowid, attempts } of rows as unknown as AttemptsRow[])
-              forget.run(...renderAttempts(withoutExcerpts(attempts, Infinity)), rowid)
+            for (const { rowid, attempts } of rows as unknown as AttemptsRow[]) {
+              const kept = withoutExcerpts(parseAttempts(attempts), Infinity)
+              forget.run(...renderAttempts(kept), rowid)
+            }
           }
           return batch.length
         }),
@@ -184,8 +186,10 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
       await inBatches(() =>
         db.write(() => {
           const rows = selectExcerpts.all(beforeMs) as unknown as AttemptsRow[]
-          for (const { rowid, attempts } of rows)
-            setAttempts.run(...renderAttempts(withoutExcerpts(attempts, beforeMs)), rowid)
+          for (const { rowid, attempts } of rows) {
+            const kept = withoutExcerpts(parseAttempts(attempts), beforeMs)
+            setAttempts.run(...renderAttempts(kept), rowid)
+          }
           return rows.length
         }),
       )
@@ -199,10 +203,3 @@ const failedOf = (row: EndedRow) => ({
   firstFailedAt: row.first_failed_at,
   heldAt: row.held_at,
 })
-
-/** Removes the excerpts of attempts before this instant. */
-function withoutExcerpts(attempts: string, beforeMs: number): Attempt[] {
-  return parseAttempts(attempts).map((attempt) =>
-    attempt.at < beforeMs ? { ...attempt, excerpt: null } : attempt,
-  )
-}

@@ -23,6 +23,7 @@ import { endpoint } from './endpoint.ts'
 import { eventRecord } from './event-record.ts'
 import { type RecordingReceiver, startRecordingReceiver } from './recording-receiver.ts'
 import { openSender } from './sender.ts'
+import { withEndpoints } from './stubbed-stores.ts'
 
 /** The time of a test: it passes as usual, and can be moved forward. The clock can be set back. */
 export interface ScriptedTime {
@@ -202,11 +203,12 @@ export async function openDispatching(
   }
 
   function countingReads<Stores extends Pick<WebhookStores, 'endpoints'>>(read: Stores): Stores {
-    async function changes(token: string | null) {
-      endpointReads += 1
-      return await read.endpoints.changes(token)
-    }
-    return { ...read, endpoints: { ...read.endpoints, changes } }
+    return withEndpoints(read, {
+      changes(token) {
+        endpointReads += 1
+        return read.endpoints.changes(token)
+      },
+    })
   }
   function viewOf({ orderId }: ViewKey): Uint8Array | null {
     const view = dispatching.views.get(orderId)
@@ -245,14 +247,6 @@ function byRecord({ event: one }: Delivery, { event: other }: Delivery): number 
 
 /** Waits until something has had the time to happen that must not happen. */
 export const quietPeriod = () => pause(100)
-
-/** Stores of which some calls are replaced. */
-export function withDeliveries(
-  stores: WebhookStoresUnderTest,
-  deliveries: Partial<WebhookStores['deliveries']>,
-): WebhookStores {
-  return { ...stores, deliveries: { ...stores.deliveries, ...deliveries } }
-}
 
 /** Waits until `check` passes; long, because a process may have to start on a busy machine. */
 export function eventually<T>(check: () => T | Promise<T>, intervalMs = 20): Promise<T> {

@@ -5,6 +5,7 @@ import {
   openDispatching,
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
+import { withEndpoints } from '../../../support/webhooks/stubbed-stores.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 /** Shorter than an idle lane is kept: another one would start from the dispatcher's old copy. */
@@ -92,18 +93,14 @@ describe.each(useWebhookStores())('changes of endpoints on %s', (_name, open) =>
     receiver.reply = () => gone.promise
     dispatching.start({
       settings: { refreshMs: REFRESH_MS },
-      stores: {
-        ...stores,
-        endpoints: {
-          ...stores.endpoints,
-          async changes(token) {
-            const changes = await stores.endpoints.changes(token)
-            isRead = token !== null
-            if (isRead) await slow.promise
-            return changes
-          },
+      stores: withEndpoints(stores, {
+        async changes(token) {
+          const changes = await stores.endpoints.changes(token)
+          isRead = token !== null
+          if (isRead) await slow.promise
+          return changes
         },
-      },
+      }),
     })
     await dispatching.announce('ord_1')
     await eventually(() => expect(receiver.received).toHaveLength(1))

@@ -5,8 +5,8 @@ import {
   type Dispatching,
   eventually,
   openDispatching,
-  withDeliveries,
 } from '../../../support/webhooks/dispatching.ts'
+import { withDeliveries } from '../../../support/webhooks/stubbed-stores.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 describe.each(useWebhookStores())('the fan-out of the dispatcher on %s', (_name, open) => {

@@ -4,8 +4,8 @@ import {
   type Dispatching,
   eventually,
   openDispatching,
-  withDeliveries,
 } from '../../../support/webhooks/dispatching.ts'
+import { withDeliveries } from '../../../support/webhooks/stubbed-stores.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 /** Longer than any delay between two probes. */

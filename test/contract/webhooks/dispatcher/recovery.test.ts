@@ -1,14 +1,17 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import type { Endpoint } from '../../../../src/webhooks/endpoints/endpoint.ts'
-import type { DispatcherLease } from '../../../../src/webhooks/webhook-stores.ts'
+import type { DispatcherLease, EventPage } from '../../../../src/webhooks/webhook-stores.ts'
 import {
   type Dispatching,
   eventually,
   openDispatching,
   quietPeriod,
-  withDeliveries,
 } from '../../../support/webhooks/dispatching.ts'
+import {
+  failTimes,
+  withDeliveries,
+  withEndpoints,
+} from '../../../support/webhooks/stubbed-stores.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name, open) => {
@@ -56,23 +59,17 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
   it('a crash in the fan-out neither loses nor repeats a delivery', async () => {
     const { id } = await dispatching.subscribe()
     const { stores } = dispatching
-    let failures = 3
-    dispatching.start({
-      stores: {
-        ...stores,
-        events: {
-          ...stores.events,
-          async next(limit) {
-            const page = await stores.events.next(limit)
-            if (page === null || failures === 0) return page
-            failures -= 1
-            // OpenSearch stores the deliveries first, and marks the records then.
-            await stores.deliveries.create([])
-            return { ...page, fanOut: () => Promise.reject(new Unavailable('no answer')) }
-          },
-        },
-      },
-    })
+    const failThrice = failTimes(3, 'no answer')
+    async function next(limit: number): Promise<EventPage | null> {
+      const page = await stores.events.next(limit)
+      if (page === null) return null
+      const fanOut: EventPage['fanOut'] = async (deliveries) => {
+        failThrice()
+        return page.fanOut(deliveries)
+      }
+      return { ...page, fanOut }
+    }
+    dispatching.start({ stores: { ...stores, events: { ...stores.events, next } } })
     await dispatching.announce('ord_1', 'ord_2')
     await delivered(id, 2)
     await quietPeriod()
@@ -100,12 +97,11 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
 
   it('orders that cannot be read delay deliveries, and use no attempt', async () => {
     const { id } = await dispatching.subscribe()
-    let failures = 3
+    const failThrice = failTimes(3, 'no answer')
     dispatching.start({
       orders: {
         async getMany(keys) {
-          failures -= 1
-          if (failures >= 0) throw new Unavailable('no answer')
+          failThrice()
           return keys.map(() => Buffer.from('{}'))
         },
       },
@@ -197,43 +193,30 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     })
 
     /** Fails before it stores that the notice was sent, this many times. */
-    function failingNotices(failures: number) {
+    function failingNotices(times: number) {
       const { stores } = dispatching
-      const { update } = stores.endpoints
-      let left = failures
-      return {
-        ...stores,
-        endpoints: {
-          ...stores.endpoints,
-          update: (id: string, change: (current: Endpoint) => Endpoint | null) =>
-            update(id, (current) => {
-              const changed = change(current)
-              if (changed?.noticesSent !== 3 || left === 0) return changed
-              left -= 1
-              throw new Unavailable('no answer')
-            }),
-        },
-      }
+      const fail = failTimes(times, 'no answer')
+      return withEndpoints(stores, {
+        update: (id, change) =>
+          stores.endpoints.update(id, (current) => {
+            const changed = change(current)
+            if (changed?.noticesSent === 3) fail()
+            return changed
+          }),
+      })
     }
 
     /** Fails after it stored that an endpoint is disabled, this many times. */
-    function failingUpdates(failures: number) {
+    function failingUpdates(times: number) {
       const { stores } = dispatching
-      const { update } = stores.endpoints
-      let left = failures
-      return {
-        ...stores,
-        endpoints: {
-          ...stores.endpoints,
-          async update(...call: Parameters<typeof update>) {
-            const changed = await update(...call)
-            const isDisabled = (await stores.endpoints.byId(call[0]))?.disabledReason === 'gone'
-            if (!isDisabled || left === 0) return changed
-            left -= 1
-            throw new Unavailable('no answer')
-          },
+      const fail = failTimes(times, 'no answer')
+      return withEndpoints(stores, {
+        async update(id, change) {
+          const changed = await stores.endpoints.update(id, change)
+          if ((await stores.endpoints.byId(id))?.disabledReason === 'gone') fail()
+          return changed
         },
-      }
+      })
     }
 
     async function expectOneNotice() {
@@ -256,11 +239,10 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
 
     it('is disabled with one notice when its deliveries cannot be held at first', async () => {
       const { stores } = dispatching
-      let failures = 1
+      const failOnce = failTimes(1, 'no answer')
       const failing = withDeliveries(stores, {
         async hold(...call) {
-          failures -= 1
-          if (failures >= 0) throw new Unavailable('no answer')
+          failOnce()
           return stores.deliveries.hold(...call)
         },
       })

@@ -15,7 +15,7 @@ import {
   operatorSigners,
   type SendNotice,
 } from '../../webhooks/dispatcher/health/operator-notices.ts'
-import { requireWebhookSecrets } from '../../webhooks/management/require-secrets.ts'
+import { requireWebhookSecrets } from '../../webhooks/management/endpoint-secrets.ts'
 import { everyNetwork } from '../../webhooks/sending/address-policy.ts'
 import { createHttpSender } from '../../webhooks/sending/http-sender.ts'
 import type { Sender } from '../../webhooks/sending/sender.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { OPERATOR, operatorSigners } from '../../webhooks/dispatcher/health/operator-notices.ts'
-import { requireWebhookSecrets } from '../../webhooks/management/require-secrets.ts'
+import { requireWebhookSecrets } from '../../webhooks/management/endpoint-secrets.ts'
 import { deriveSecret } from '../../webhooks/sending/signing-secret.ts'
 import type { CommandContext } from '../command-context.ts'
 import { printJson } from '../output.ts'

@@ -3,8 +3,8 @@ import type { CommandContext } from '../command-context.ts'
 import type { WithServices } from '../with-services.ts'
 import { addDeliver } from './deliver.ts'
 import { addDeliveryCommands } from './delivery-commands.ts'
+import { addEndpointActionCommands } from './endpoint-action-commands.ts'
 import { addEndpointCommands } from './endpoint-commands.ts'
-import { addEndpointStateCommands } from './endpoint-state-commands.ts'
 import { addOperatorSecret } from './operator-secret.ts'
 import { addWebhookStatus } from './status.ts'
 import { createWithWebhooks } from './with-webhooks.ts'
@@ -18,7 +18,7 @@ export function addWebhooks(
   const withWebhooks = createWithWebhooks(withServices)
   for (const add of [
     addEndpointCommands,
-    addEndpointStateCommands,
+    addEndpointActionCommands,
     addDeliveryCommands,
     addWebhookStatus,
   ]) {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { payloadKinds } from '../../webhooks/endpoints/endpoint.ts'
 import { eventTypes } from '../../webhooks/events/event-types.ts'
-import { MAX_SECRET_OVERLAP_MS } from '../../webhooks/management/endpoint-operations.ts'
+import { MAX_SECRET_OVERLAP_MS } from '../../webhooks/management/endpoint-actions.ts'
 import { ALL_EVENTS } from '../../webhooks/management/endpoint-settings.ts'
 import { defineBody } from './body.ts'
 

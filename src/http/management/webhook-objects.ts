@@ -1,9 +1,7 @@
 import type { Delivery } from '../../webhooks/deliveries/delivery.ts'
 import type { Endpoint } from '../../webhooks/endpoints/endpoint.ts'
-import type {
-  CreatedEndpoint,
-  EnabledEndpoint,
-} from '../../webhooks/management/endpoint-operations.ts'
+import type { EnabledEndpoint } from '../../webhooks/management/endpoint-actions.ts'
+import type { CreatedEndpoint } from '../../webhooks/management/endpoint-operations.ts'
 import {
   createdEndpointJson,
   deliveryJson,

@@ -4,11 +4,11 @@ import { newEndpointId } from '../../lib/ids.ts'
 import type { NamedSecrets } from '../../lib/named-secret.ts'
 import type { Network } from '../../lib/network.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
-import type { DeliveryStore } from '../deliveries/delivery.ts'
-import type { Endpoint, EndpointStore, SecretVersion } from '../endpoints/endpoint.ts'
+import type { Endpoint, EndpointStore } from '../endpoints/endpoint.ts'
 import { ENDPOINT_MAX_AGE_MS } from '../endpoints/endpoint-directory.ts'
 import { HEALTHY } from '../endpoints/endpoint-health.ts'
-import { deriveSecret, hasEntry } from '../sending/signing-secret.ts'
+import { deriveSecret } from '../sending/signing-secret.ts'
+import { currentKid } from './endpoint-secrets.ts'
 import {
   type EndpointSettings,
   parseDescription,
@@ -17,18 +17,15 @@ import {
   parseSettings,
   parseUrl,
 } from './endpoint-settings.ts'
-import { changeEndpoint, findEndpoint, type Target, touchEndpoint } from './find-endpoint.ts'
+import { changeEndpoint, findEndpoint, type Target } from './find-endpoint.ts'
 import { WebhookError } from './webhook-error.ts'
 
 export interface EndpointOperationsOptions {
   endpoints: EndpointStore
-  deliveries: Pick<DeliveryStore, 'hold' | 'releaseHeld' | 'cancel'>
   /** The first derives new secrets. @throws WebhookError `secrets_missing` */
   secrets(): NamedSecrets
   /** `WEBHOOK_ALLOW`. */
   allow: readonly Network[]
-  /** How long deliveries are kept. */
-  retentionMs: number
   /** Epoch milliseconds. */
   clock: Clock
 }
@@ -50,43 +47,16 @@ export interface CreatedEndpoint {
   secret: string
 }
 
-export interface RolledSecret {
-  secret: string
-  /** Epoch milliseconds. */
-  oldSecretEndsAt: number
-}
-
-export interface EnabledEndpoint {
-  endpoint: Endpoint
-  /** The number of deliveries that were held, and are due now. */
-  released: number
-  /**
-   * The first failure since the last success before it was enabled, within the retention: a replay
-   * may start there.
-   */
-  failedSince: number | null
-}
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
-export const MAX_SECRET_OVERLAP_MS = 7 * DAY_MS
-
 /**
- * Creates the operations on endpoints, for commands and for the management API. Calls throw
- * WebhookError and Unavailable.
+ * Creates the operations that create, read and change endpoints, for commands and for the management
+ * API. Calls throw WebhookError and Unavailable.
  */
 export function createEndpointOperations({
   endpoints,
-  deliveries,
   secrets,
   allow,
-  retentionMs,
   clock,
 }: EndpointOperationsOptions) {
-  /** The secret that new endpoints and rolls use. */
-  const currentKid = () => secrets()[0].kid
-  const secretOf = (id: string, version: SecretVersion) => deriveSecret(secrets(), id, version)
-
   /**
    * Writers that read the endpoints just before the insert know it five seconds after the insert.
    * An outage now is no failure: a second creation would send each event twice, and the start is
@@ -103,9 +73,6 @@ export function createEndpointOperations({
       return { ...endpoint, startsAt }
     }
   }
-
-  /** The replay refuses an earlier start; it may follow within an hour. */
-  const earliestReplay = () => clock() - retentionMs + HOUR_MS
 
   /** Concurrent creations may exceed the limit by a few. */
   async function assertBelow(limit: number, accountId: string): Promise<void> {
@@ -146,23 +113,18 @@ export function createEndpointOperations({
         disabledReason: null,
         createdAt,
         startsAt: createdAt + ENDPOINT_MAX_AGE_MS,
-        secret: { kid: currentKid(), generation: 1 },
+        secret: { kid: currentKid(secrets()), generation: 1 },
         previousSecret: null,
         lastSuccessAt: null,
         deletedAt: null,
       }
-      const secret = secretOf(endpoint.id, endpoint.secret)
+      const secret = deriveSecret(secrets(), endpoint.id, endpoint.secret)
       await endpoints.insert(endpoint).catch((cause: unknown) => {
         if (!(cause instanceof Unavailable)) throw cause
         const advice = `the endpoint may be stored; if the list of ${accountId} has ${endpoint.id}, delete it and create another`
         throw new Unavailable(`${cause.message}; ${advice}`, { cause })
       })
       return { endpoint: await startFromNow(endpoint), secret }
-    },
-
-    /** @throws WebhookError `secrets_missing` */
-    assertSecrets(): void {
-      secrets()
     },
 
     /** The endpoints of an account and of its sandbox, oldest first, then by id. */
@@ -191,67 +153,6 @@ export function createEndpointOperations({
         const { failingSince, noticesSent } = endpoint.disabledReason === null ? HEALTHY : endpoint
         return { ...changed, url: moved, ...HEALTHY, failingSince, noticesSent }
       })
-    },
-
-    /** Sends what was held, in order. Also completes an enabling that was interrupted. */
-    async enableEndpoint(target: Target): Promise<EnabledEndpoint> {
-      const { id } = await findEndpoint(endpoints, target)
-      // First: a repetition after a failure still finds since when it failed, and the dispatcher
-      // reads what is released after the change. It releases what it holds until then.
-      const released = await deliveries.releaseHeld(id, clock())
-      let failedSince: number | null = null
-      const endpoint = await changeEndpoint(endpoints, target, ({ failingSince, ...current }) => {
-        failedSince = failingSince && Math.max(failingSince, earliestReplay())
-        return { ...current, ...HEALTHY, disabledReason: null }
-      })
-      return { endpoint, released, failedSince }
-    },
-
-    /** Holds its deliveries. An endpoint that is disabled already keeps its reason. */
-    async disableEndpoint(target: Target): Promise<Endpoint> {
-      const endpoint = await changeEndpoint(endpoints, target, (current) => ({
-        ...current,
-        disabledReason: current.disabledReason ?? 'manual',
-      }))
-      await deliveries.hold(endpoint.id, clock())
-      await touchEndpoint(endpoints, endpoint.id)
-      return endpoint
-    },
-
-    /** Marks the endpoint as deleted, and cancels its deliveries. */
-    async deleteEndpoint(target: Target): Promise<Endpoint> {
-      const deletedAt = clock()
-      const endpoint = await changeEndpoint(endpoints, target, (current) => ({
-        ...current,
-        deletedAt,
-      }))
-      await deliveries.cancel(endpoint.id)
-      return endpoint
-    },
-
-    /**
-     * Signs with a new secret, and for `overlapMs` with the present one too. A secret that an earlier
-     * roll kept valid ends now, so at most two sign. So does a present one whose entry is lost: the
-     * roll is its remedy.
-     * @throws WebhookError `invalid_overlap`
-     */
-    async rollSecret(target: Target, overlapMs: number): Promise<RolledSecret> {
-      if (!(overlapMs >= 0 && overlapMs <= MAX_SECRET_OVERLAP_MS)) {
-        const message = `the overlap is not valid: expected 0 to ${MAX_SECRET_OVERLAP_MS / DAY_MS} days`
-        throw new WebhookError('invalid_overlap', message)
-      }
-      const nowMs = clock()
-      const endsAt = nowMs + overlapMs
-      const kid = currentKid()
-      const { id, secret, previousSecret } = await changeEndpoint(endpoints, target, (endpoint) => {
-        const keepsOld = overlapMs > 0 && hasEntry(secrets(), endpoint.secret)
-        return {
-          ...endpoint,
-          secret: { kid, generation: endpoint.secret.generation + 1 },
-          previousSecret: keepsOld ? { ...endpoint.secret, endsAt } : null,
-        }
-      })
-      return { secret: secretOf(id, secret), oldSecretEndsAt: previousSecret?.endsAt ?? nowMs }
     },
   }
 }

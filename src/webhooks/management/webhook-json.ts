@@ -2,7 +2,7 @@ import { isSandbox, liveAccountOf } from '../../lib/account-ids.ts'
 import { formatInstant, formatInstantOrNull } from '../../lib/instant.ts'
 import type { Delivery } from '../deliveries/delivery.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { EnabledEndpoint, RolledSecret } from './endpoint-operations.ts'
+import type { EnabledEndpoint, RolledSecret } from './endpoint-actions.ts'
 import { ALL_EVENTS } from './endpoint-settings.ts'
 import type { WebhookStatus } from './webhook-management.ts'
 

@@ -2,10 +2,12 @@ import type { DeliveryBacklog } from '../deliveries/delivery.ts'
 import type { EndpointCounts } from '../endpoints/endpoint.ts'
 import type { DispatcherStatus, WebhookStores } from '../webhook-stores.ts'
 import { createDeliveryOperations, type DeliveryOperationsOptions } from './delivery-operations.ts'
+import { createEndpointActions, type EndpointActionsOptions } from './endpoint-actions.ts'
 import { createEndpointOperations, type EndpointOperationsOptions } from './endpoint-operations.ts'
 
 export interface WebhookManagementOptions
-  extends Omit<EndpointOperationsOptions, 'endpoints' | 'deliveries'>,
+  extends Omit<EndpointOperationsOptions, 'endpoints'>,
+    Omit<EndpointActionsOptions, 'endpoints' | 'deliveries'>,
     Omit<DeliveryOperationsOptions, 'endpoints' | 'deliveries'> {
   webhooks: Pick<WebhookStores, 'endpoints' | 'deliveries' | 'dispatcher'>
 }
@@ -26,7 +28,8 @@ export type WebhookManagement = ReturnType<typeof createWebhookManagement>
 export function createWebhookManagement({ webhooks, ...options }: WebhookManagementOptions) {
   const { endpoints, deliveries } = webhooks
   return {
-    ...createEndpointOperations({ ...options, endpoints, deliveries }),
+    ...createEndpointOperations({ ...options, endpoints }),
+    ...createEndpointActions({ ...options, endpoints, deliveries }),
     ...createDeliveryOperations({ ...options, endpoints, deliveries }),
 
     /** The process that delivers. `waitMs`: how long to observe whether it is alive. */

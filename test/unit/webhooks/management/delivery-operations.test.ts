@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_LIST_ITEMS } from '../../../../src/http/management/list-page.ts'
-import { type DeliveryState, FAILED_STATES } from '../../../../src/webhooks/deliveries/delivery.ts'
+import {
+  type DeliveryState,
+  type DeliveryStore,
+  FAILED_STATES,
+} from '../../../../src/webhooks/deliveries/delivery.ts'
 import { deliveryId } from '../../../../src/webhooks/deliveries/delivery-id.ts'
 import {
   createDeliveryOperations,
@@ -8,13 +12,23 @@ import {
 } from '../../../../src/webhooks/management/delivery-operations.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { attempt } from '../../../support/webhooks/delivery.ts'
-import { DAY_MS, HOUR_MS, NOW, useManagement } from './management.ts'
+import { withDeliveries } from '../../../support/webhooks/stubbed-stores.ts'
+import { DAY_MS, HOUR_MS, NOW, useManagement, withCode } from './management.ts'
 
 const test = useManagement()
 
-const withCode = (code: string) => expect.objectContaining({ code })
 const failed = { state: 'expired', nextAt: null, step: 16, firstFailedAt: NOW - DAY_MS } as const
 const recordedAt = NOW - HOUR_MS
+
+/** The operations on a store of which some calls are replaced. */
+function operations(changes: Partial<DeliveryStore>) {
+  return createDeliveryOperations({
+    ...withDeliveries(test.services.webhooks, changes),
+    orders: test.services.orders,
+    retentionMs: DAY_MS,
+    clock: () => NOW,
+  })
+}
 
 describe('sendTest', () => {
   it('creates a delivery of type webhook.test without an order, due at once', async () => {
@@ -210,26 +224,19 @@ describe('resend', () => {
   it('repeats a save that the dispatcher overtook', async () => {
     await test.write(sourceOrder())
     const sent = await test.deliver(await test.endpoint(), failed)
-    const { endpoints, deliveries } = test.services.webhooks
+    const { deliveries } = test.services.webhooks
     let overtaken = 0
-    const operations = createDeliveryOperations({
-      endpoints,
-      orders: test.services.orders,
-      retentionMs: DAY_MS,
-      clock: () => NOW,
-      deliveries: {
-        ...deliveries,
-        async byId(id) {
-          const read = await deliveries.byId(id)
-          if (read !== null && overtaken < 1) {
-            overtaken += 1
-            await deliveries.save([{ ...read, attempts: [attempt()] }])
-          }
-          return read
-        },
+    const { resend } = operations({
+      async byId(id) {
+        const read = await deliveries.byId(id)
+        if (read !== null && overtaken < 1) {
+          overtaken += 1
+          await deliveries.save([{ ...read, attempts: [attempt()] }])
+        }
+        return read
       },
     })
-    expect(await operations.resend({ id: sent.id })).toMatchObject({
+    expect(await resend({ id: sent.id })).toMatchObject({
       state: 'pending',
       attempts: [attempt()],
     })
@@ -238,15 +245,8 @@ describe('resend', () => {
   it('ends with a conflict when every save is overtaken', async () => {
     await test.write(sourceOrder())
     const sent = await test.deliver(await test.endpoint(), failed)
-    const { endpoints, deliveries } = test.services.webhooks
-    const operations = createDeliveryOperations({
-      endpoints,
-      orders: test.services.orders,
-      retentionMs: DAY_MS,
-      clock: () => NOW,
-      deliveries: { ...deliveries, save: async () => [null] },
-    })
-    const resent = operations.resend({ id: sent.id })
+    const { resend } = operations({ save: async () => [null] })
+    const resent = resend({ id: sent.id })
     await expect(resent).rejects.toThrow(withCode('delivery_busy'))
   })
 })

@@ -1,9 +1,9 @@
-import { beforeEach } from 'vitest'
+import { beforeEach, expect } from 'vitest'
 import type { NamedSecrets } from '../../../../src/lib/named-secret.ts'
 import type { Services } from '../../../../src/services.ts'
 import type { Delivery } from '../../../../src/webhooks/deliveries/delivery.ts'
 import type { Endpoint } from '../../../../src/webhooks/endpoints/endpoint.ts'
-import { requireWebhookSecrets } from '../../../../src/webhooks/management/require-secrets.ts'
+import { requireWebhookSecrets } from '../../../../src/webhooks/management/endpoint-secrets.ts'
 import {
   createWebhookManagement,
   type WebhookManagement,
@@ -14,6 +14,12 @@ import { delivery } from '../../../support/webhooks/delivery.ts'
 export const DAY_MS = 86_400_000
 export const HOUR_MS = 3_600_000
 export const NOW = Date.parse('2026-03-01T12:00:00Z')
+
+/** The health of an endpoint. */
+export const failing = { failingSince: NOW - DAY_MS, isBreakerOpen: true, noticesSent: 2 }
+export const healthy = { failingSince: null, isBreakerOpen: false, noticesSent: 0 }
+
+export const withCode = (code: string) => expect.objectContaining({ code })
 
 export const settings = {
   accountId: 'acc_1',

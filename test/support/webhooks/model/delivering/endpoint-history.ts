@@ -4,6 +4,7 @@ import type { NamedSecrets } from '../../../../../src/lib/named-secret.ts'
 import type { Endpoint } from '../../../../../src/webhooks/endpoints/endpoint.ts'
 import { ENDPOINT_MAX_AGE_MS } from '../../../../../src/webhooks/endpoints/endpoint-directory.ts'
 import { eventTypes } from '../../../../../src/webhooks/events/event-types.ts'
+import { createEndpointActions } from '../../../../../src/webhooks/management/endpoint-actions.ts'
 import {
   createEndpointOperations,
   type NewEndpoint,
@@ -74,13 +75,11 @@ const RETENTION_MS = 30 * 86_400_000
 /** Creates a history without endpoints. */
 export function createEndpointHistory(options: EndpointHistoryOptions): EndpointHistory {
   const { random, clock, webhooks, secrets, changingAccount, prefix, trace } = options
-  const operations = createEndpointOperations({
-    ...webhooks,
-    secrets: () => secrets,
-    allow: [],
-    retentionMs: RETENTION_MS,
-    clock,
-  })
+  const derivation = { secrets: () => secrets, clock }
+  const operations = {
+    ...createEndpointOperations({ ...webhooks, ...derivation, allow: [] }),
+    ...createEndpointActions({ ...webhooks, ...derivation, retentionMs: RETENTION_MS }),
+  }
   const known: ModelEndpoint[] = []
   const byUrl = new Map<string, ModelEndpoint>()
   let urls = 0

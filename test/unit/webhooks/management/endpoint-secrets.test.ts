@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { requireWebhookSecrets } from '../../../../src/webhooks/management/require-secrets.ts'
+import { requireWebhookSecrets } from '../../../../src/webhooks/management/endpoint-secrets.ts'
 
 const given = { kid: 'given', secret: Buffer.alloc(32, 1) }
 

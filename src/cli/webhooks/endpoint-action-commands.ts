@@ -16,7 +16,7 @@ interface JsonFlag {
 }
 
 /** `webhooks enable | disable | delete | roll-secret`. */
-export function addEndpointStateCommands(
+export function addEndpointActionCommands(
   webhooks: Command,
   withWebhooks: WithWebhooks,
   context: CommandContext,

@@ -12,3 +12,6 @@ export function requireWebhookSecrets(secrets: NamedSecrets | null): NamedSecret
     'WEBHOOK_SECRETS is not set, and the secrets of webhook endpoints derive from it: create a value with echo "k1:$(openssl rand -base64 32)", and set the same one for every process',
   )
 }
+
+/** The entry of `WEBHOOK_SECRETS` from which new endpoints and rolls derive their secrets. */
+export const currentKid = (secrets: NamedSecrets): string => secrets[0].kid

@@ -1,0 +1,127 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { NamedSecrets } from '../../lib/named-secret.ts'
+import type { DeliveryStore } from '../deliveries/delivery.ts'
+import type { Endpoint, EndpointStore } from '../endpoints/endpoint.ts'
+import { HEALTHY } from '../endpoints/endpoint-health.ts'
+import { deriveSecret, hasEntry } from '../sending/signing-secret.ts'
+import { currentKid } from './endpoint-secrets.ts'
+import { changeEndpoint, findEndpoint, type Target, touchEndpoint } from './find-endpoint.ts'
+import { WebhookError } from './webhook-error.ts'
+
+export interface EndpointActionsOptions {
+  endpoints: Pick<EndpointStore, 'byId' | 'update'>
+  deliveries: Pick<DeliveryStore, 'hold' | 'releaseHeld' | 'cancel'>
+  /** The first derives new secrets. @throws WebhookError `secrets_missing` */
+  secrets(): NamedSecrets
+  /** How long deliveries are kept. */
+  retentionMs: number
+  /** Epoch milliseconds. */
+  clock: Clock
+}
+
+export interface RolledSecret {
+  secret: string
+  /** Epoch milliseconds. */
+  oldSecretEndsAt: number
+}
+
+export interface EnabledEndpoint {
+  endpoint: Endpoint
+  /** The number of deliveries that were held, and are due now. */
+  released: number
+  /**
+   * The first failure since the last success before it was enabled, within the retention: a replay
+   * may start there.
+   */
+  failedSince: number | null
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+export const MAX_SECRET_OVERLAP_MS = 7 * DAY_MS
+
+/**
+ * Creates the actions on existing endpoints and on their deliveries, for commands and for the
+ * management API. Calls throw WebhookError and Unavailable.
+ */
+export function createEndpointActions({
+  endpoints,
+  deliveries,
+  secrets,
+  retentionMs,
+  clock,
+}: EndpointActionsOptions) {
+  /** The replay refuses an earlier start; it may follow within an hour. */
+  const earliestReplay = () => clock() - retentionMs + HOUR_MS
+
+  return {
+    /** Sends what was held, in order. Also completes an enabling that was interrupted. */
+    async enableEndpoint(target: Target): Promise<EnabledEndpoint> {
+      const { id } = await findEndpoint(endpoints, target)
+      // First: a repetition after a failure still finds since when it failed, and the dispatcher
+      // reads what is released after the change. It releases what it holds until then.
+      const released = await deliveries.releaseHeld(id, clock())
+      let failedSince: number | null = null
+      const endpoint = await changeEndpoint(endpoints, target, ({ failingSince, ...current }) => {
+        failedSince = failingSince && Math.max(failingSince, earliestReplay())
+        return { ...current, ...HEALTHY, disabledReason: null }
+      })
+      return { endpoint, released, failedSince }
+    },
+
+    /** Holds its deliveries. An endpoint that is disabled already keeps its reason. */
+    async disableEndpoint(target: Target): Promise<Endpoint> {
+      const endpoint = await changeEndpoint(endpoints, target, (current) => ({
+        ...current,
+        disabledReason: current.disabledReason ?? 'manual',
+      }))
+      await deliveries.hold(endpoint.id, clock())
+      await touchEndpoint(endpoints, endpoint.id)
+      return endpoint
+    },
+
+    /** Marks the endpoint as deleted, and cancels its deliveries. */
+    async deleteEndpoint(target: Target): Promise<Endpoint> {
+      const deletedAt = clock()
+      const endpoint = await changeEndpoint(endpoints, target, (current) => ({
+        ...current,
+        deletedAt,
+      }))
+      await deliveries.cancel(endpoint.id)
+      return endpoint
+    },
+
+    /**
+     * Signs with a new secret, and for `overlapMs` with the present one too. A secret that an earlier
+     * roll kept valid ends now, so at most two sign. So does a present one whose entry is lost: the
+     * roll is its remedy.
+     * @throws WebhookError `invalid_overlap`
+     */
+    async rollSecret(target: Target, overlapMs: number): Promise<RolledSecret> {
+      if (!(overlapMs >= 0 && overlapMs <= MAX_SECRET_OVERLAP_MS)) {
+        const message = `the overlap is not valid: expected 0 to ${MAX_SECRET_OVERLAP_MS / DAY_MS} days`
+        throw new WebhookError('invalid_overlap', message)
+      }
+      const nowMs = clock()
+      const endsAt = nowMs + overlapMs
+      const kid = currentKid(secrets())
+      const { id, secret, previousSecret } = await changeEndpoint(endpoints, target, (endpoint) => {
+        const keepsOld = overlapMs > 0 && hasEntry(secrets(), endpoint.secret)
+        return {
+          ...endpoint,
+          secret: { kid, generation: endpoint.secret.generation + 1 },
+          previousSecret: keepsOld ? { ...endpoint.secret, endsAt } : null,
+        }
+      })
+      return {
+        secret: deriveSecret(secrets(), id, secret),
+        oldSecretEndsAt: previousSecret?.endsAt ?? nowMs,
+      }
+    },
+
+    /** @throws WebhookError `secrets_missing` */
+    assertSecrets(): void {
+      secrets()
+    },
+  }
+}

@@ -20,9 +20,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let usage: (() => SessionUsage) | null = null
 
   async function acquire(signal: AbortSignal): Promise<DispatcherLease | null> {
-    let fatal: { error: unknown } | null = null
     const onFatal = (error: unknown) => {
-      fatal ??= { error }
+      throw error
     }
     const source = createOutage({ events, onFatal, signal }).createSource()
     while (!signal.aborted) {
@@ -37,7 +36,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       } catch (error) {
         if (signal.aborted) return null
         await source.fail(error)
-        if (fatal !== null) throw error
       }
     }
     return null

@@ -6,7 +6,10 @@ import type { DispatcherEvents } from './dispatcher-events.ts'
 /** Calls of one kind to a store, for example reads of orders. */
 export interface CallSource {
   succeed(): void
-  /** Returns when the next call may start, with exponential backoff. Never rejects. */
+  /**
+   * Returns when the next call may start, with exponential backoff. Rejects only with what `onFatal`
+   * throws.
+   */
   fail(error: unknown): Promise<void>
 }
 

@@ -290,6 +290,12 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     },
   )
 
+  it('an error that a retry cannot correct ends a dispatcher without a lease', async () => {
+    const acquireLease = () => Promise.reject(new TypeError('a bug'))
+    const broken = dispatching.start({ stores: { ...dispatching.stores, acquireLease } })
+    await expect(broken.ended).rejects.toThrow('a bug')
+  })
+
   it('an error that a retry cannot correct ends the dispatcher', async () => {
     await dispatching.subscribe()
     const broken = dispatching.start({

@@ -2,6 +2,7 @@ import type { StoredDelivery } from '../../deliveries/delivery.ts'
 import { createAttemptsInProgress } from './attempts-in-progress.ts'
 import { createFailingOrders } from './failing-orders.ts'
 import { type BufferUse, createLaneBuffer, isFull } from './lane-buffer.ts'
+import { beginQueueRead, type QueueRead } from './queue-read.ts'
 import { createReadProgress } from './read-progress.ts'
 import { createUnreadDeliveries } from './unread-deliveries.ts'
 
@@ -61,23 +62,6 @@ export interface LaneQueue {
   isEmpty(): boolean
 }
 
-/** A read of the store. After a {@link LaneQueue.reset} its results are dropped. */
-export interface QueueRead {
-  /** Whether the failing deliveries must be loaded first. */
-  needsFailing: boolean
-  addFailing(rows: readonly StoredDelivery[], nowMs: number): void
-  /** What the next page must not contain. */
-  exclusions(): { excludedOrders: readonly string[]; excludedIds: readonly string[] }
-  addDue(rows: readonly StoredDelivery[]): void
-  /** Ends a read that returned all due deliveries. `nextAt`: of the first pending one. */
-  complete(nextAt: number | null, nowMs: number): void
-  /** Ends a read after which more may be due. */
-  end(): void
-}
-
-/** The store is read again after this time when its first pending row waits for another. */
-const RECHECK_MS = 1_000
-
 /** Creates the queue of an endpoint that has no pending delivery. */
 export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
   const buffer = createLaneBuffer(bufferUse)
@@ -85,7 +69,6 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
   const attempts = createAttemptsInProgress()
   const unread = createUnreadDeliveries()
   const reading = createReadProgress()
-  let isFailingLoaded = true
   let isSuspended = false
 
   function keep(isKept: (row: StoredDelivery) => boolean): void {
@@ -100,7 +83,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
 
   /** Whether an earlier delivery may be in the store alone. */
   const isIncomplete = () =>
-    unread.hasDue() || reading.isReading() || isSuspended || !isFailingLoaded
+    unread.hasDue() || reading.isReading() || isSuspended || reading.needsFailing()
 
   /** Blocked deliveries would fill the buffer, so they stay in the store until their turn. */
   function dropBlocked(): void {
@@ -136,10 +119,10 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
   }
 
   return {
-    hasReady: () => isFailingLoaded && (failing.hasReady() || buffer.hasAny(isFree)),
+    hasReady: () => !reading.needsFailing() && (failing.hasReady() || buffer.hasAny(isFree)),
     size: buffer.size,
     take() {
-      if (!isFailingLoaded) return null
+      if (reading.needsFailing()) return null
       const row = failing.takeReady() ?? buffer.take(isFree)
       return row && attempts.start(row)
     },
@@ -210,54 +193,26 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
       reading.invalidate()
       keep(() => false)
       failing.clear()
-      isFailingLoaded = false
+      reading.requireFailing()
       unread.markDue()
     },
     hasMore: unread.hasDue,
     readAt: unread.dueFrom,
     expect(atMs) {
-      isFailingLoaded = false
+      reading.requireFailing()
       unread.dueFrom(atMs)
     },
-    beginRead() {
-      unread.clearDue()
-      const isCurrent = reading.begin()
-      return {
-        needsFailing: !isFailingLoaded,
-        addFailing(rows, nowMs) {
-          if (!isCurrent()) return
-          for (const row of rows) {
-            const { orderId } = row.event
-            if (orderId !== null && !isBlocked(row)) block(row, orderId, nowMs)
-          }
-          isFailingLoaded = true
-        },
-        exclusions() {
-          dropBlocked()
-          const excludedOrders = [...new Set([...attempts.orderIds(), ...failing.orderIds()])]
-          for (const orderId of excludedOrders) unread.hide(orderId)
-          return { excludedOrders, excludedIds: [...attempts.ids(), ...buffer.ids()] }
-        },
-        addDue(rows) {
-          reading.recordReturned()
-          if (!isCurrent()) return
-          const known = new Set([...attempts.ids(), ...buffer.ids()])
-          const inOrder = rows.filter((row) => !reading.followsDropped(row))
-          if (inOrder.length < rows.length) unread.markDue()
-          buffer.add(inOrder.filter(({ id }) => !known.has(id)))
-          dropBlocked()
-        },
-        complete(nextAt, nowMs) {
-          reading.end()
-          if (!isCurrent() || nextAt === null) return
-          unread.dueFrom(nextAt <= nowMs ? nowMs + RECHECK_MS : nextAt)
-        },
-        end() {
-          reading.end()
-          unread.markDue()
-        },
-      }
-    },
+    beginRead: () =>
+      beginQueueRead({
+        buffer,
+        failing,
+        attempts,
+        unread,
+        reading,
+        isBlocked,
+        block,
+        dropBlocked,
+      }),
     isBusy: () => attempts.count() > 0,
     isEmpty: () =>
       buffer.size() + attempts.count() + failing.size() === 0 &&

@@ -5,7 +5,7 @@ import type { CallSource } from '../outage.ts'
 import { FAILING_WINDOW_MS, MAX_FAILING_ORDERS } from './failing-orders.ts'
 import { type Lane, pageSize, wantsRead } from './lane.ts'
 import { type BufferUse, isFull } from './lane-buffer.ts'
-import type { QueueRead } from './lane-queue.ts'
+import type { QueueRead } from './queue-read.ts'
 
 /** Fills the queues of lanes from the store. */
 export interface LaneReader {

@@ -10,6 +10,11 @@ export interface ReadProgress {
   /** The present read returned deliveries. */
   recordReturned(): void
   end(): void
+  /** Whether the next read must load the failing deliveries first. */
+  needsFailing(): boolean
+  requireFailing(): void
+  /** The present read loaded the failing deliveries. */
+  recordFailing(): void
   /** The results of the present read no longer apply. */
   invalidate(): void
   /**
@@ -27,6 +32,7 @@ export function createReadProgress(): ReadProgress {
   let isReading = false
   let count = 0
   let invalidations = 0
+  let needsFailing = false
 
   return {
     isReading: () => isReading,
@@ -42,6 +48,13 @@ export function createReadProgress(): ReadProgress {
     },
     end() {
       isReading = false
+    },
+    needsFailing: () => needsFailing,
+    requireFailing() {
+      needsFailing = true
+    },
+    recordFailing() {
+      needsFailing = false
     },
     invalidate() {
       invalidations += 1

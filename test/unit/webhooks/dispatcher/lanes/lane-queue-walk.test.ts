@@ -2,10 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../../../src/demo/random.ts'
 import type { StoredDelivery } from '../../../../../src/webhooks/deliveries/delivery.ts'
 import { FAILING_WINDOW_MS } from '../../../../../src/webhooks/dispatcher/lanes/failing-orders.ts'
-import {
-  createLaneQueue,
-  type QueueRead,
-} from '../../../../../src/webhooks/dispatcher/lanes/lane-queue.ts'
+import { createLaneQueue } from '../../../../../src/webhooks/dispatcher/lanes/lane-queue.ts'
+import type { QueueRead } from '../../../../../src/webhooks/dispatcher/lanes/queue-read.ts'
 import { delivery } from '../../../../support/webhooks/delivery.ts'
 
 const WALKS = 300

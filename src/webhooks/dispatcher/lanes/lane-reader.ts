@@ -44,9 +44,9 @@ export function createLaneReader(options: LaneReaderOptions): LaneReader {
       if (lane === undefined) return
       waiting.delete(lane)
       if (!wantsRead(lane, monotonic())) continue
-      lane.isReading = true
+      lane.isReadPending = true
       await readLane(lane).then(source.succeed, source.fail)
-      lane.isReading = false
+      lane.isReadPending = false
       options.onRead(lane)
       // The embedded store never yields, and the process has other work.
       await setImmediate()

@@ -26,7 +26,8 @@ export interface Lane {
   isSlow: boolean
   /** The endpoint is disabled or deleted. */
   isStopped: boolean
-  isReading: boolean
+  /** During a read, and during the pause after a failed one. */
+  isReadPending: boolean
   /** The queue of the scheduler in which it waits for its turn. */
   queuedAs: LaneStanding | null
   /** When the queue has something to do without an outside cause, epoch milliseconds. */
@@ -51,7 +52,7 @@ export function createLane(endpoint: Endpoint, bufferUse: BufferUse, nowMs: numb
     inFlight: 0,
     isSlow: false,
     isStopped: endpoint.disabledReason !== null || endpoint.deletedAt !== null,
-    isReading: false,
+    isReadPending: false,
     queuedAs: null,
     wakeAt: Number.POSITIVE_INFINITY,
     idleSince: null,
@@ -89,24 +90,24 @@ export function canSend(lane: Lane, nowMs: number): boolean {
 }
 
 /** A probe that prefers a new delivery waits for the read that may return one. */
-function hasProbe({ queue, breaker, isReading }: Lane): boolean {
+function hasProbe({ queue, breaker, isReadPending }: Lane): boolean {
   if (queue.hasReady()) return true
-  const mayRead = queue.size() === 0 && (queue.hasMore() || isReading)
+  const mayRead = queue.size() === 0 && (queue.hasMore() || isReadPending)
   return queue.hasFailing() && !(breaker.prefersNew() && mayRead)
 }
 
 /** Whether the store should be read now. `nowMs`: monotonic. */
 export function wantsRead(lane: Lane, nowMs: number): boolean {
   const { queue, breaker } = lane
-  if (lane.isStopped || lane.isReading || !queue.hasMore()) return false
+  if (lane.isStopped || lane.isReadPending || !queue.hasMore()) return false
   if (!breaker.isOpen()) return queue.size() < readAhead(lane)
   if (breaker.probeAt() > nowMs || queue.size() > 0) return false
   return breaker.prefersNew() || !queue.hasFailing()
 }
 
 /** Whether the lane can send once its deliveries are read. */
-export function awaitsRead({ isStopped, breaker, queue, isReading }: Lane): boolean {
-  return !isStopped && !breaker.isOpen() && (isReading || queue.hasMore())
+export function awaitsRead({ isStopped, breaker, queue, isReadPending }: Lane): boolean {
+  return !isStopped && !breaker.isOpen() && (isReadPending || queue.hasMore())
 }
 
 /** Whether the next probe is due and may have a delivery. `nowMs`: monotonic. */

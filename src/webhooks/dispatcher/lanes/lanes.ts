@@ -100,6 +100,6 @@ export function createLanes(options: LanesOptions): Lanes {
   }
 }
 
-function isIdle({ isStopped, isReading, queue }: Lane): boolean {
-  return isStopped ? !queue.isBusy() && !isReading : queue.isEmpty()
+function isIdle({ isStopped, isReadPending, queue }: Lane): boolean {
+  return isStopped ? !queue.isBusy() && !isReadPending : queue.isEmpty()
 }

@@ -88,10 +88,10 @@ describe('an endpoint without a success during the whole schedule', () => {
     lane.queue.reset()
     expect(isDisabled()).toBe(false)
     const read = lane.queue.beginRead()
-    lane.isReading = true
+    lane.isReadPending = true
     expect(isDisabled()).toBe(false)
     read.complete(nowMs + HOUR, nowMs)
-    lane.isReading = false
+    lane.isReadPending = false
     expect(isDisabled()).toBe(true)
   })
 

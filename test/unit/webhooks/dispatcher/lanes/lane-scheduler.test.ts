@@ -158,10 +158,10 @@ describe('the scheduler of lanes', () => {
     it('endpoints keep them during a read, and give them up when it returns nothing', () => {
       const read = ids('r', 3).map((id) => lane(id, trusted, 0))
       for (const { queue } of read) queue.beginRead()
-      for (const reading of read) reading.isReading = true
+      for (const reading of read) reading.isReadPending = true
       const scheduler = schedule(lane('a', trusted), ...read)
       expect(scheduler.startAll()).toHaveLength(4)
-      for (const reading of read) reading.isReading = false
+      for (const reading of read) reading.isReadPending = false
       for (const reading of read) scheduler.update(reading, 0)
       scheduler.update(lane('b', trusted), 0)
       expect(scheduler.startAll()).toEqual(Array(6).fill('b'))

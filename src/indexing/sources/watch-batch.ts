@@ -71,7 +71,7 @@ export async function processNextBatch({
       indexed.map(({ entry }) => readAt - entry.ageMs),
     )
   }
-  // Before the stream is told: a call without a response may still have removed the entries.
+  // Before the acknowledgement: a call without a response may still have removed the entries.
   reportBatch(events, reported.firstResults(written))
   await acknowledgeBatch(stream, written, reported)
   if (entries.length + lost.length === 0) reported.clear()

@@ -39,7 +39,7 @@ export interface Announced {
   recordedAt?: number
   /** The views do not show it. */
   lastPaymentId: string | null
-  /** Absent while no account of the order has a webhook endpoint; the stored views tell it then. */
+  /** Absent while no account of the order has a webhook endpoint; the stored views then have it. */
   tracked?: TrackedState
 }
 

@@ -23,7 +23,7 @@ export interface SourceOrderResults {
   data: SourceOrderResult[]
 }
 
-/** Takes source orders that the platform pushes. */
+/** Receives the source orders that the platform pushes. */
 export interface Ingestion {
   /** Whether `index watch` writes the orders after the answer. */
   isDeferred: boolean

@@ -88,7 +88,7 @@ end
 
 /**
  * The number of entries after the last delivered one, and the id of the first. The number is nil
- * where the stream still has an entry that was delivered: only counting all of them would tell.
+ * where the stream still has an entry that was delivered: only counting all of them would give it.
  */
 const UNREAD = `
 local function unread(stream, last)

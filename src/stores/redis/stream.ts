@@ -41,7 +41,7 @@ export async function openRedisStream({
 const VOLATILE =
   'the Redis of the change stream has no append-only file: accepted changes may be lost at its restart. Set "appendonly yes" there, or STREAM_REDIS_URL to a Redis that has it'
 
-/** Whether Redis keeps no append-only file. `false` where it does not tell. */
+/** Whether Redis keeps no append-only file. `false` where it does not report that. */
 async function isVolatile({ probe, stream }: StreamConnection): Promise<boolean> {
   const info = await probe.send((redis) => redis.persistenceInfo(stream)).catch(() => '')
   return /^aof_enabled:0\r?$/m.test(info)

@@ -4,7 +4,7 @@ import { isRejectedWith, NOT_FOUND } from './errors.ts'
 // Every request names the indices too, by the alias: without them it concerns every index of the
 // cluster, and a role that is limited to the indices of this service may not send it.
 
-/** The aliases of each index, out of those asked for. */
+/** The aliases of each index; only the named ones where the request names aliases. */
 export type AliasesByIndex = Record<string, { aliases: Record<string, unknown> }>
 
 /**

@@ -18,9 +18,9 @@ import { afterUnpaid } from './payment-start.ts'
 
 /** Counts stop at these limits. A condition with fewer rows than one leads the page. */
 const FEW_ROWS = [20, 200]
-/** So many orders of the sort must have a page of matches, or the walk may be a long one. */
-const WALKED_ROWS = 2_000
-/** Up to so many payments are sorted, where no short walk finds a page of them. */
+/** A scan of the sort's index is short when this many of its next orders contain a full page. */
+const SCANNED_ROWS = 2_000
+/** Where no short scan finds a page, the payments of the range are sorted if they are fewer. */
 const SORTED_ROWS = 5_000
 
 /** The statement of one page, by what the few rows that `read` returns say of the filters. */
@@ -41,7 +41,7 @@ function leadingCondition(query: PageQuery, read: ReadRow): LeadingCondition | n
   const count = (statement: Statement) => read(statement)['rows'] as number
 
   if (mostSelective === null) {
-    if (payment === undefined || count(walkStatement(query, conditions)) === query.size) return null
+    if (payment === undefined || count(scanStatement(query, conditions)) === query.size) return null
     const isSortable = count(countStatement(query.accountId, payment, SORTED_ROWS)) < SORTED_ROWS
     return isSortable ? payment : null
   }
@@ -71,7 +71,7 @@ function countStatement(accountId: string, condition: LeadingCondition, limit: n
 }
 
 /** Counts a page of matches among the next orders of the sort; `conditions`: without lookups. */
-function walkStatement(
+function scanStatement(
   { accountId, sort, after, size }: PageQuery,
   conditions: readonly FilterCondition[],
 ): Statement {
@@ -79,7 +79,7 @@ function walkStatement(
   const position = after ? ` AND (${column}, id) ${operator} (?, ?)` : ''
   const { sql, params } = allOf(conditions.map(conditionSql))
   return {
-    sql: `SELECT count(*) AS rows FROM (SELECT 1 FROM (SELECT status, payment_method, created_key, updated_key, paid_key FROM orders INDEXED BY ${index} WHERE account_id = ?${position} ORDER BY ${column} ${direction}, id ${direction} LIMIT ${WALKED_ROWS}) WHERE ${sql} LIMIT ?)`,
+    sql: `SELECT count(*) AS rows FROM (SELECT 1 FROM (SELECT status, payment_method, created_key, updated_key, paid_key FROM orders INDEXED BY ${index} WHERE account_id = ?${position} ORDER BY ${column} ${direction}, id ${direction} LIMIT ${SCANNED_ROWS}) WHERE ${sql} LIMIT ?)`,
     params: [accountId, ...(after ? [after.key, after.id] : []), ...params, size],
   }
 }

@@ -5,12 +5,19 @@ import {
   type IngestionUnavailableCode,
 } from '../../management/ingestion/ingestion-unavailable.ts'
 import { MAX_LINES } from '../../management/ingestion/source-lines.ts'
+import { MAX_NAME_LENGTH } from '../../management/keys/key-management.ts'
 import { ManagementError, type ManagementErrorCode } from '../../management/management-error.ts'
 import { ImpossibleMoveError } from '../../management/sandbox/impossible-move.ts'
 import { MAX_SANDBOX_ORDERS } from '../../management/sandbox/sandbox-management.ts'
+import {
+  MAX_SUBJECT_LENGTH,
+  MAX_TTL_SECONDS,
+  MIN_TTL_SECONDS,
+} from '../../management/sessions/sessions.ts'
 import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
 import { ApiError } from '../api-error.ts'
 import { MAX_LIST_ITEMS } from './list-page.ts'
+import { MAX_OWN_ENDPOINTS } from './routes/webhook-endpoints.ts'
 
 const KIB = 1_024
 const MIB = 1_024 * KIB
@@ -110,14 +117,14 @@ const PARAMS: Partial<Record<ManagementErrorCode | WebhookErrorCode, string>> = 
 
 const MESSAGES: Record<ManagementErrorCode | WebhookErrorCode, string> = {
   invalid_account: 'O id da conta tem de 1 a 64 letras, dígitos, "_" ou "-".',
-  invalid_name: 'O nome tem no máximo 100 caracteres, sem caracteres de controle.',
+  invalid_name: `O nome tem no máximo ${MAX_NAME_LENGTH} caracteres, sem caracteres de controle.`,
   invalid_scopes:
     'Envie em scopes uma lista com "orders:read" ou com "orders:read_masked", ou vazia.',
   invalid_expiry: 'A chave expiraria na hora. Envie um prazo maior.',
   invalid_overlap: 'O prazo em que valem os dois segredos é longo demais.',
-  invalid_subject: 'Envie em subject quem usa o painel, com 1 a 100 caracteres.',
+  invalid_subject: `Envie em subject quem usa o painel, com 1 a ${MAX_SUBJECT_LENGTH} caracteres.`,
   invalid_capabilities: 'Envie em capabilities uma lista com keys, webhooks, usage ou orders.',
-  invalid_ttl: 'Envie em ttl_seconds um número de 60 a 43200.',
+  invalid_ttl: `Envie em ttl_seconds um número de ${MIN_TTL_SECONDS} a ${MAX_TTL_SECONDS}.`,
   invalid_list:
     'Envie uma lista JSON de pedidos, ou um pedido por linha com "Content-Type: application/x-ndjson".',
   too_many_lines: `Envie no máximo ${MAX_LINES} pedidos por chamada.`,
@@ -136,8 +143,7 @@ const MESSAGES: Record<ManagementErrorCode | WebhookErrorCode, string> = {
   invalid_since: 'Envie em since um instante com fuso, dentro do prazo de retenção.',
   endpoint_missing: 'Esta conta não tem um endpoint com este id.',
   delivery_missing: 'Esta conta não tem uma entrega com este id.',
-  too_many_endpoints:
-    'A conta já tem 50 endpoints, o máximo no painel em cada modo. Remova um e tente de novo.',
+  too_many_endpoints: `A conta já tem ${MAX_OWN_ENDPOINTS} endpoints, o máximo no painel em cada modo. Remova um e tente de novo.`,
   endpoint_deleted: 'O endpoint foi removido, e nada mais é enviado a ele.',
   endpoint_disabled: 'O endpoint está desativado. Ative-o antes.',
   order_removed: 'A conta não tem mais este pedido, e ele não pode ser enviado de novo.',

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { payloadKinds } from '../../webhooks/endpoints/endpoint.ts'
 import { eventTypes } from '../../webhooks/events/event-types.ts'
 import { MAX_SECRET_OVERLAP_MS } from '../../webhooks/management/endpoint-actions.ts'
-import { ALL_EVENTS } from '../../webhooks/management/endpoint-settings.ts'
+import { ALL_EVENTS, MAX_DESCRIPTION_LENGTH } from '../../webhooks/management/endpoint-settings.ts'
 import { defineBody } from './body.ts'
 
 // The bodies of the routes for webhooks.
@@ -21,8 +21,8 @@ const settings = {
   ),
   payload: Type.Optional(literals(payloadKinds, '"full" ou "thin"')),
   description: Type.Optional(
-    Type.Union([Type.String({ maxLength: 500 }), Type.Null()], {
-      expected: 'um texto de até 500 caracteres em uma linha',
+    Type.Union([Type.String({ maxLength: MAX_DESCRIPTION_LENGTH }), Type.Null()], {
+      expected: `um texto de até ${MAX_DESCRIPTION_LENGTH} caracteres em uma linha`,
     }),
   ),
 }

@@ -49,8 +49,9 @@ export type Sessions = ReturnType<typeof createSessions>
 
 export const LINK_MS = 60_000
 export const DEFAULT_TTL_SECONDS = 3_600
-const [MIN_TTL_SECONDS, MAX_TTL_SECONDS] = [60, 43_200]
-const MAX_SUBJECT_LENGTH = 100
+export const MIN_TTL_SECONDS = 60
+export const MAX_TTL_SECONDS = 43_200
+export const MAX_SUBJECT_LENGTH = 100
 const SECRET_BYTES = 32
 /** How long a session is served from memory, and so the delay until a block takes effect. */
 const FRESH_MS = 5_000

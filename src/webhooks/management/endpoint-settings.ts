@@ -19,7 +19,7 @@ export interface EndpointSettings {
 export type ValidSettings = Pick<Endpoint, 'url' | 'events' | 'payload' | 'description'>
 
 export const ALL_EVENTS = '*'
-const MAX_DESCRIPTION_LENGTH = 500
+export const MAX_DESCRIPTION_LENGTH = 500
 /** Maximum echoed length of an unknown event type. */
 const MAX_ECHOED_LENGTH = 64
 const ORDER_PREFIX = 'order.'

@@ -1,7 +1,13 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { formatInstant } from '../../../lib/instant.ts'
 import { capabilities } from '../../../management/sessions/session-store.ts'
-import { DEFAULT_TTL_SECONDS, type Sessions } from '../../../management/sessions/sessions.ts'
+import {
+  DEFAULT_TTL_SECONDS,
+  MAX_SUBJECT_LENGTH,
+  MAX_TTL_SECONDS,
+  MIN_TTL_SECONDS,
+  type Sessions,
+} from '../../../management/sessions/sessions.ts'
 import { ApiError } from '../../api-error.ts'
 import { consoleLink } from '../../console/console-link.ts'
 import { defineBody } from '../body.ts'
@@ -20,8 +26,8 @@ export const CreateSession = defineBody(
   Type.Object({
     subject: Type.String({
       minLength: 1,
-      maxLength: 100,
-      expected: 'quem usa o painel, com 1 a 100 caracteres',
+      maxLength: MAX_SUBJECT_LENGTH,
+      expected: `quem usa o painel, com 1 a ${MAX_SUBJECT_LENGTH} caracteres`,
     }),
     capabilities: Type.Array(
       Type.Union(
@@ -34,7 +40,11 @@ export const CreateSession = defineBody(
       },
     ),
     ttl_seconds: Type.Optional(
-      Type.Integer({ minimum: 60, maximum: 43_200, expected: 'um número de 60 a 43200' }),
+      Type.Integer({
+        minimum: MIN_TTL_SECONDS,
+        maximum: MAX_TTL_SECONDS,
+        expected: `um número de ${MIN_TTL_SECONDS} a ${MAX_TTL_SECONDS}`,
+      }),
     ),
   }),
 )

@@ -21,7 +21,7 @@ const capability = 'webhooks'
  * Of an account, and of its sandbox. Every change of an order is sent to each endpoint, and the owner
  * of an account chooses the URLs in a session.
  */
-const MAX_OWN_ENDPOINTS = 50
+export const MAX_OWN_ENDPOINTS = 50
 const COLLECTION = '/webhook-endpoints'
 const ONE = '/webhook-endpoints/:id'
 

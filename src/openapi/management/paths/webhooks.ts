@@ -1,4 +1,5 @@
 import { NoFields } from '../../../http/management/body.ts'
+import { MAX_OWN_ENDPOINTS } from '../../../http/management/routes/webhook-endpoints.ts'
 import {
   CreateEndpoint,
   Replay,
@@ -44,8 +45,7 @@ export const webhookPaths = {
       ...change,
       operationId: 'webhook_endpoints_create',
       summary: 'Cria um endpoint',
-      description:
-        'O segredo aparece só nesta resposta. Sem `events`, o endpoint recebe todos os tipos; sem `payload`, o pedido inteiro. Em uma sessão do painel, até 50 endpoints da conta e outros 50 do sandbox.',
+      description: `O segredo aparece só nesta resposta. Sem \`events\`, o endpoint recebe todos os tipos; sem \`payload\`, o pedido inteiro. Em uma sessão do painel, até ${MAX_OWN_ENDPOINTS} endpoints da conta e outros ${MAX_OWN_ENDPOINTS} do sandbox.`,
       parameters: [account],
       body: {
         of: CreateEndpoint,

@@ -1,7 +1,7 @@
 import { createKeyCache, type KeyCache, type KeyLookupOutcome } from './auth/key-cache.ts'
 import { withPepperCheck } from './auth/pepper-check.ts'
 import { readCaFile } from './config/ca-file.ts'
-import type { Config } from './config/config.ts'
+import { type Config, streamUrlsOf } from './config/config.ts'
 import type { KafkaSettings } from './config/kafka.ts'
 import { loadSecrets, type Secrets } from './config/secrets.ts'
 import type { StreamInspection } from './indexing/consistency-check/stream-inspection.ts'
@@ -128,7 +128,7 @@ export async function openChangeStream(
     const { openKafkaStream } = await import('./stores/kafka/stream.ts')
     return openKafkaStream(kafkaOptions(config.kafka))
   }
-  const urls = config.streamRedisUrls ?? config.redisUrls
+  const urls = streamUrlsOf(config)
   if (urls === undefined) {
     throw new Error(
       `"${command}" needs Redis or Kafka for the change stream, and none is configured: set REDIS_URL, or STREAM_REDIS_URL if the stream uses a separate Redis, or KAFKA_BROKERS`,
@@ -147,10 +147,10 @@ export async function openIngestionStream(
   config: Config,
   onWarning?: (warning: string) => void,
 ): Promise<ChangeStream | null> {
-  const { opensearchUrls, redisUrls, streamRedisUrls, kafka } = config
-  const stream = kafka ?? streamRedisUrls ?? redisUrls
-  const hasStream = opensearchUrls !== undefined && stream !== undefined
-  return hasStream ? await openChangeStream(config, 'POST /v1/source-orders', onWarning) : null
+  const hasStream = config.kafka !== undefined || streamUrlsOf(config) !== undefined
+  return config.opensearchUrls !== undefined && hasStream
+    ? await openChangeStream(config, 'POST /v1/source-orders', onWarning)
+    : null
 }
 
 /** Opens the change stream read-only; `null` when none is configured. */
@@ -159,7 +159,7 @@ export async function openStreamInspection(config: Config): Promise<StreamInspec
     const { openKafkaStreamInspection } = await import('./stores/kafka/stream-inspection.ts')
     return openKafkaStreamInspection(kafkaOptions(config.kafka))
   }
-  const urls = config.streamRedisUrls ?? config.redisUrls
+  const urls = streamUrlsOf(config)
   if (urls === undefined) return null
   const ca = readCaFile('REDIS_CA_FILE', config.redisCaFile)
   const { openRedisStreamInspection } = await import('./stores/redis/stream-inspection.ts')

@@ -1,14 +1,11 @@
-import type { Network } from '../lib/network.ts'
 import { DEFAULT_RETRY_DELAYS_MS } from '../webhooks/deliveries/retry-schedule.ts'
 import { parseNetworks } from '../webhooks/sending/address-policy.ts'
-import type { Environment } from './environment.ts'
+import { createEnvironmentReader, type Environment } from './environment.ts'
 import { parseKafka } from './kafka.ts'
 import {
   host,
-  integer,
   integers,
   matching,
-  oneOf,
   PATH_HELP,
   parseManagementTokens,
   parseNamedSecrets,
@@ -44,29 +41,13 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 export function parseConfig(env: Environment) {
   const problems: string[] = []
 
-  /** `parse` returns `undefined` for an invalid text. */
-  function read<T, D>(
-    name: string,
-    parse: (text: string) => T | undefined,
-    expected: string,
-    fallback: D,
-  ): T | D {
-    const text = env[name]
-    if (text === undefined || text === '') return fallback
-    const value = parse(text)
-    if (value !== undefined) return value
-    problems.push(`${name}: ${expected}`)
-    return fallback
-  }
-  const number = (name: string, from: number, to: number, fallback: number) =>
-    read(name, integer(from, to), `expected an integer from ${from} to ${to}`, fallback)
+  const { read, readInteger, readOneOf, readNetworks } = createEnvironmentReader(env, problems)
   /** `undefined`: not set. */
-  const optionalPort = (name: string) =>
-    read(name, integer(0, 65_535), 'expected an integer from 0 to 65535', undefined)
+  const optionalPort = (name: string) => readInteger(name, 0, 65_535, undefined)
 
   const config = {
     host: read('HOST', host, HOST_HELP, '127.0.0.1'),
-    port: number('PORT', 0, 65_535, 3000),
+    port: readInteger('PORT', 0, 65_535, 3000),
     /** `undefined`: the default port. Only then may the service start without that port. */
     operationsPort: optionalPort('OPERATIONS_PORT'),
     /** `undefined`: there is no management API. */
@@ -82,11 +63,11 @@ export function parseConfig(env: Environment) {
     opensearchCaFile: read('OPENSEARCH_CA_FILE', path, PATH_HELP, undefined),
     indexPrefix: read('INDEX_PREFIX', matching(/^[a-z0-9][a-z0-9_-]{0,199}$/), PREFIX_HELP, ''),
     /** Primary shards of the indices of orders and version records, where they are created. */
-    ordersShards: number('ORDERS_SHARDS', 1, MAX_SHARDS, 1),
-    requestDeadlineMs: number('REQUEST_DEADLINE_MS', 100, 60_000, 2_500),
-    searchDeadlineMs: number('SEARCH_DEADLINE_MS', 100, 60_000, 2_000),
-    bulkDeadlineMs: number('BULK_DEADLINE_MS', 1_000, 600_000, 30_000),
-    writerLeaseMs: number('WRITER_LEASE_MS', 500, 600_000, 10_000),
+    ordersShards: readInteger('ORDERS_SHARDS', 1, MAX_SHARDS, 1),
+    requestDeadlineMs: readInteger('REQUEST_DEADLINE_MS', 100, 60_000, 2_500),
+    searchDeadlineMs: readInteger('SEARCH_DEADLINE_MS', 100, 60_000, 2_000),
+    bulkDeadlineMs: readInteger('BULK_DEADLINE_MS', 1_000, 600_000, 30_000),
+    writerLeaseMs: readInteger('WRITER_LEASE_MS', 500, 600_000, 10_000),
     /** One node, or several nodes of one Redis Cluster; `undefined`: in-memory counters. */
     redisUrls: read('REDIS_URL', urls(['redis:', 'rediss:']), REDIS_HELP, undefined),
     streamRedisUrls: read('STREAM_REDIS_URL', urls(['redis:', 'rediss:']), REDIS_HELP, undefined),
@@ -98,25 +79,20 @@ export function parseConfig(env: Environment) {
     keyPepper: read('KEY_PEPPER', parseSecret, 'expected base64 of at least 32 bytes', undefined),
     /** Derive the secrets of webhook endpoints. Without them, only webhooks are unavailable. */
     webhookSecrets: read('WEBHOOK_SECRETS', parseNamedSecrets, SECRETS_HELP, undefined),
-    trustProxy: trustedProxies(env['TRUST_PROXY'], problems),
-    workers: number('WORKERS', 1, 64, 1),
-    maxConcurrentRequests: number('MAX_CONCURRENT_REQUESTS', 1, 10_000, 256),
-    logLevel: read(
-      'LOG_LEVEL',
-      oneOf(logLevels),
-      `expected one of ${logLevels.join(', ')}`,
-      'info',
-    ),
+    trustProxy: readNetworks('TRUST_PROXY', parseTrustedProxies, CIDR_HELP),
+    workers: readInteger('WORKERS', 1, 64, 1),
+    maxConcurrentRequests: readInteger('MAX_CONCURRENT_REQUESTS', 1, 10_000, 256),
+    logLevel: readOneOf('LOG_LEVEL', logLevels, 'info'),
     /** `undefined`: tracing is off. */
     tracing: parseTracing(env, problems),
     rateLimit: {
-      capacity: number('RATE_LIMIT_CAPACITY', 1, 1_000_000, 20),
-      refillPerSecond: number('RATE_LIMIT_REFILL_PER_SECOND', 1, 1_000_000, 10),
+      capacity: readInteger('RATE_LIMIT_CAPACITY', 1, 1_000_000, 20),
+      refillPerSecond: readInteger('RATE_LIMIT_REFILL_PER_SECOND', 1, 1_000_000, 10),
     },
     webhooks: {
       /** Networks whose receivers may also be reached over http and on any port. */
-      allow: networks(env['WEBHOOK_ALLOW'], problems),
-      timeoutMs: number('WEBHOOK_TIMEOUT_MS', 100, 60_000, 15_000),
+      allow: readNetworks('WEBHOOK_ALLOW', parseNetworks, ALLOW_HELP),
+      timeoutMs: readInteger('WEBHOOK_TIMEOUT_MS', 100, 60_000, 15_000),
       /** The delay before each attempt of a delivery, the first included. */
       retryDelaysMs:
         read(
@@ -130,7 +106,7 @@ export function parseConfig(env: Environment) {
       /** Receives notices of failing endpoints; `undefined`: only the log and the metrics do. */
       operatorUrl: read('OPERATOR_WEBHOOK_URL', webUrl, OPERATOR_HELP, undefined),
       /** How long deliveries are kept, and how far back a replay reaches. */
-      retentionMs: number('WEBHOOK_RETENTION_DAYS', 1, 365, 30) * DAY_MS,
+      retentionMs: readInteger('WEBHOOK_RETENTION_DAYS', 1, 365, 30) * DAY_MS,
     },
   }
   problems.push(...portConflicts(env, config), ...caFileProblems(config))
@@ -154,6 +130,14 @@ export function parseConfig(env: Environment) {
 const DAY_MS = 86_400_000
 /** Each shard is an index of its own, with memory and files. */
 export const MAX_SHARDS = 64
+
+/** The nodes of the Redis of the change stream; `undefined`: there is none. */
+export function streamUrlsOf({
+  streamRedisUrls,
+  redisUrls,
+}: Pick<Config, 'streamRedisUrls' | 'redisUrls'>): string[] | undefined {
+  return streamRedisUrls ?? redisUrls
+}
 
 /** Each port that an earlier setting has too. */
 function portConflicts(
@@ -224,17 +208,3 @@ const PROXY_HELP =
   'expected one proxy such as http://user:password@proxy:3128, user and password percent-encoded, without path, query and fragment'
 const OPERATOR_HELP =
   'expected an http or https URL without user, password and fragment, such as https://ops.example/webhooks'
-
-function networks(list: string | undefined, problems: string[]): Network[] {
-  if (!list) return []
-  const { networks, errors } = parseNetworks(list)
-  if (errors.length > 0) problems.push(`WEBHOOK_ALLOW: ${errors.join('; ')}; ${ALLOW_HELP}`)
-  return networks
-}
-
-function trustedProxies(list: string | undefined, problems: string[]): string[] {
-  if (!list) return []
-  const { networks, errors } = parseTrustedProxies(list)
-  if (errors.length > 0) problems.push(`TRUST_PROXY: ${errors.join('; ')}; ${CIDR_HELP}`)
-  return networks
-}

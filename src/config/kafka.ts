@@ -1,4 +1,4 @@
-import type { Environment } from './environment.ts'
+import { createEnvironmentReader, type Environment } from './environment.ts'
 import { matching, oneOf, PATH_HELP, path } from './parsers.ts'
 
 /** The Kafka of the change stream. */
@@ -34,13 +34,7 @@ const GROUP = /^\S{1,255}$/
  * `problems`.
  */
 export function parseKafka(env: Environment, problems: string[]): KafkaSettings | undefined {
-  function read<T>(name: string, parse: (text: string) => T | undefined, help: string, unset: T) {
-    const text = env[name]
-    if (!text) return unset
-    const value = parse(text)
-    if (value === undefined) problems.push(`${name}: ${help}`)
-    return value ?? unset
-  }
+  const { read, readOneOf } = createEnvironmentReader(env, problems)
 
   if (!env['KAFKA_BROKERS']) {
     for (const name of DETAILS) if (env[name]) problems.push(`${name}: needs KAFKA_BROKERS`)
@@ -57,12 +51,7 @@ export function parseKafka(env: Environment, problems: string[]): KafkaSettings 
   if (!username && env['KAFKA_SASL_MECHANISM']) {
     problems.push('KAFKA_USER: required with KAFKA_SASL_MECHANISM')
   }
-  const mechanism = read(
-    'KAFKA_SASL_MECHANISM',
-    oneOf(saslMechanisms),
-    `expected one of ${saslMechanisms.join(', ')}`,
-    saslMechanisms[0],
-  )
+  const mechanism = readOneOf('KAFKA_SASL_MECHANISM', saslMechanisms, saslMechanisms[0])
   const tls = read('KAFKA_TLS', oneOf(['true', 'false']), 'expected true or false', undefined)
   const caFile = read('KAFKA_CA_FILE', path, PATH_HELP, undefined)
   if (caFile && tls === 'false') problems.push('KAFKA_CA_FILE: expected no KAFKA_TLS=false')

@@ -1,4 +1,4 @@
-import type { Environment } from './environment.ts'
+import { createEnvironmentReader, type Environment } from './environment.ts'
 
 /**
  * Settings from standard OpenTelemetry variables. The exporter reads its transport settings itself.
@@ -29,6 +29,7 @@ const samplers = [
   'traceidratio',
 ] as const
 
+const ENDPOINT_HELP = 'expected a URL such as http://localhost:4318, without spaces'
 /** `Number` also reads blanks, and other forms such as `0x1`. */
 const DECIMAL = /^\d*\.?\d*(?:e-?\d+)?$/i
 const RATIO_HELP =
@@ -41,51 +42,44 @@ const RATIO_HELP =
 export function parseTracing(env: Environment, problems: string[]): TracingSettings | undefined {
   if (env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return undefined
 
-  /** The value of the first variable that is set. */
-  function firstSet<T extends string>(names: string[], allowed: readonly [T, ...T[]]): T {
-    const name = names.find((candidate) => env[candidate])
-    if (name === undefined) return allowed[0]
-    const value = allowed.find((known) => known === env[name])
-    if (value === undefined) problems.push(`${name}: expected one of ${allowed.join(', ')}`)
-    return value ?? allowed[0]
-  }
-
-  /** Up to nine digits, because a timer accepts at most 2^31 ms. */
-  function positiveInteger(name: string, fallback: number): number {
-    const text = env[name] || `${fallback}`
-    if (!/^\d{1,9}$/.test(text) || Number(text) < 1) {
-      problems.push(`${name}: expected an integer from 1 to 999999999`)
-    }
-    return Number(text)
-  }
+  const { read, readInteger, readOneOf } = createEnvironmentReader(env, problems)
+  /** Nine digits at most, because a timer accepts at most 2^31 ms. */
+  const readPositive = (name: string, fallback: number) =>
+    readInteger(name, 1, 999_999_999, fallback)
 
   const endpoints = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
-  const named = endpoints.filter((name) => env[name])
-  if (named.length === 0 && !env['OTEL_TRACES_EXPORTER']) return undefined
-  if (firstSet(['OTEL_TRACES_EXPORTER'], ['otlp', 'none']) === 'none') return undefined
+  if (![...endpoints, 'OTEL_TRACES_EXPORTER'].some((name) => env[name])) return undefined
+  if (readOneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp') === 'none') return undefined
 
-  for (const name of named) {
-    const url = env[name] ?? ''
-    const { protocol } = URL.parse(url) ?? {}
-    // The exporter appends a path, and uses its default URL where a space then makes it invalid.
-    if ((protocol === 'http:' || protocol === 'https:') && !/\s/.test(url)) continue
-    problems.push(`${name}: expected a URL such as http://localhost:4318, without spaces`)
-  }
-  const ratioText = env['OTEL_TRACES_SAMPLER_ARG'] || '1'
-  const ratio = DECIMAL.test(ratioText) ? Number(ratioText) : Number.NaN
-  if (!(ratio >= 0 && ratio <= 1)) problems.push(`OTEL_TRACES_SAMPLER_ARG: ${RATIO_HELP}`)
+  for (const name of endpoints) read(name, endpointUrl, ENDPOINT_HELP, undefined)
+  const ratio = read('OTEL_TRACES_SAMPLER_ARG', share, RATIO_HELP, 1)
   return {
-    protocol: firstSet(
-      ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'],
+    // The variable of the traces replaces the general one.
+    protocol: readOneOf(
+      env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL']
+        ? 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'
+        : 'OTEL_EXPORTER_OTLP_PROTOCOL',
       protocols,
+      protocols[0],
     ),
-    sampler: firstSet(['OTEL_TRACES_SAMPLER'], samplers),
+    sampler: readOneOf('OTEL_TRACES_SAMPLER', samplers, samplers[0]),
     ratio,
     batch: {
-      scheduledDelayMillis: positiveInteger('OTEL_BSP_SCHEDULE_DELAY', 5_000),
-      exportTimeoutMillis: positiveInteger('OTEL_BSP_EXPORT_TIMEOUT', 30_000),
-      maxQueueSize: positiveInteger('OTEL_BSP_MAX_QUEUE_SIZE', 2_048),
-      maxExportBatchSize: positiveInteger('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512),
+      scheduledDelayMillis: readPositive('OTEL_BSP_SCHEDULE_DELAY', 5_000),
+      exportTimeoutMillis: readPositive('OTEL_BSP_EXPORT_TIMEOUT', 30_000),
+      maxQueueSize: readPositive('OTEL_BSP_MAX_QUEUE_SIZE', 2_048),
+      maxExportBatchSize: readPositive('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512),
     },
   }
+}
+
+function endpointUrl(text: string): string | undefined {
+  const { protocol } = URL.parse(text) ?? {}
+  // The exporter appends a path, and uses its default URL where a space then makes it invalid.
+  return (protocol === 'http:' || protocol === 'https:') && !/\s/.test(text) ? text : undefined
+}
+
+function share(text: string): number | undefined {
+  const ratio = DECIMAL.test(text) ? Number(text) : Number.NaN
+  return ratio >= 0 && ratio <= 1 ? ratio : undefined
 }

@@ -21,29 +21,26 @@ export interface ReportedEntries {
 
 /** Creates a memory of no entries. */
 export function createReportedEntries(): ReportedEntries {
-  const refused = new Set<string>()
-  const settled = new Set<string>()
+  const reported = new Map<string, 'refused' | 'settled'>()
 
   return {
     firstResults(written) {
-      const first = written.filter(({ entry: { id } }) => !settled.has(id) && !refused.has(id))
-      for (const { entry, result } of first) (isRejected(result) ? refused : settled).add(entry.id)
+      const first = written.filter(({ entry }) => !reported.has(entry.id))
+      for (const { entry, result } of first) {
+        reported.set(entry.id, isRejected(result) ? 'refused' : 'settled')
+      }
       return first
     },
     firstLost(lost) {
-      const first = lost.filter(({ id }) => !settled.has(id))
-      for (const { id } of first) settled.add(id)
+      const first = lost.filter(({ id }) => reported.get(id) !== 'settled')
+      for (const { id } of first) reported.set(id, 'settled')
       return first
     },
     forget(ids) {
-      for (const id of ids) {
-        refused.delete(id)
-        settled.delete(id)
-      }
+      for (const id of ids) reported.delete(id)
     },
     clear() {
-      refused.clear()
-      settled.clear()
+      reported.clear()
     },
   }
 }

@@ -20,7 +20,7 @@ export function versionStatus(
   record: OrderVersionRecord | undefined,
 ): VersionStatus {
   // Live: a load of history also rejects future dates, which is no inconsistency of the index.
-  const result = checkVersion(change, record, 'live', 0)
+  const result = checkVersion(change, record, { mode: 'live', policy: 'drop' }, 0)
   if (isRejected(result)) return result
   if (result === undefined) return 'behind'
   return change.version === record?.version ? 'current' : 'superseded'

@@ -9,8 +9,8 @@ import {
 import {
   checkDocuments,
   checkVersion,
+  type DecideOptions,
   decide,
-  type EqualVersionPolicy,
   isReadable,
   type WriteResult,
 } from './decide.ts'
@@ -20,14 +20,7 @@ import type {
   StoredView,
   Subscribers,
   UnreadableView,
-  WriteMode,
 } from './order-index.ts'
-
-/** How the changes of a bulk are compared with the index. */
-export interface DecideOptions {
-  mode: WriteMode
-  policy: EqualVersionPolicy
-}
 
 /** The order version records of a bulk, by order id. */
 export type VersionRecords = ReadonlyMap<string, OrderVersionRecord>
@@ -51,15 +44,12 @@ export interface BulkDecision {
 export function checkVersions(
   changes: readonly Change[],
   records: VersionRecords,
-  { mode, policy }: DecideOptions,
+  options: DecideOptions,
   nowMs: number,
 ): Results {
   const results = changes.map(
     (change) =>
-      [
-        change.orderId,
-        checkVersion(change, records.get(change.orderId), mode, nowMs, policy),
-      ] as const,
+      [change.orderId, checkVersion(change, records.get(change.orderId), options, nowMs)] as const,
   )
   return new Map(results.flatMap(([orderId, result]) => (result ? [[orderId, result]] : [])))
 }
@@ -84,8 +74,9 @@ export function decideBulk(
   changes: readonly Change[],
   { records, decided, stored, events, subscribers, nowMs }: ReadOrders,
   earlier: Results,
-  { mode, policy }: DecideOptions,
+  options: DecideOptions,
 ): BulkDecision {
+  const { mode, policy } = options
   const storedOf = Map.groupBy(stored, ({ orderId }) => orderId)
   const completed: OrderVersionRecord[] = []
   const decisions = changes.map((change): Decision => {
@@ -96,7 +87,7 @@ export function decideBulk(
     if (result !== undefined) return { orderId, result }
     const record = records.get(orderId)
     const documents = storedOf.get(orderId) ?? []
-    const writes = decide(change, record, documents, mode, policy)
+    const writes = decide(change, record, documents, options)
     const byDocuments = checkDocuments(change, record, documents, writes, policy)
     if (byDocuments !== undefined) return { orderId, result: byDocuments }
     // A reprojected version is announced already, but a newer one is a change like any other.

@@ -28,6 +28,12 @@ export function isRejected(result: WriteResult | undefined): result is Validatio
  */
 export type EqualVersionPolicy = 'drop' | 'reproject' | 'repair'
 
+/** How the changes of a bulk are compared with the index. */
+export interface DecideOptions {
+  mode: WriteMode
+  policy: EqualVersionPolicy
+}
+
 /**
  * Compares a change with the version record of its order; `undefined` accepts it. An equal version
  * may be accepted: its stored documents decide then ({@link checkDocuments}). Pure.
@@ -35,9 +41,8 @@ export type EqualVersionPolicy = 'drop' | 'reproject' | 'repair'
 export function checkVersion(
   change: Change,
   record: OrderVersionRecord | undefined,
-  mode: WriteMode,
+  { mode, policy }: DecideOptions,
   nowMs: number,
-  policy: EqualVersionPolicy = 'drop',
 ): WriteResult | undefined {
   if (record !== undefined) {
     if (record.ownerAccountId !== change.ownerAccountId) {
@@ -87,8 +92,7 @@ export function decide(
   change: Change,
   record: OrderVersionRecord | undefined,
   stored: readonly (StoredView | UnreadableView)[],
-  mode: WriteMode,
-  policy: EqualVersionPolicy = 'drop',
+  { mode, policy }: DecideOptions,
 ): BulkWrites {
   const readable = stored.filter(isReadable)
   // After a crash between documents and version records, only the document has the date.

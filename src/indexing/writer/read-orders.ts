@@ -1,7 +1,7 @@
 import { type EventRecord, lastSequence } from '../../webhooks/events/event-record.ts'
 import type { Change } from '../projection/change.ts'
-import { viewKeys } from './decide.ts'
-import type { DecideOptions, ReadOrders, VersionRecords } from './decide-bulk.ts'
+import { type DecideOptions, viewKeys } from './decide.ts'
+import type { ReadOrders, VersionRecords } from './decide-bulk.ts'
 import type { EventRecordKey, IndexReader } from './order-index.ts'
 
 /** Reads the documents and event records of the changes that have no result yet. */

@@ -1,9 +1,8 @@
 import type { Clock } from '../../lib/clock.ts'
 import { type Change, isValidationError, type ValidationError } from '../projection/change.ts'
-import type { EqualVersionPolicy, WriteResult } from './decide.ts'
+import type { DecideOptions, EqualVersionPolicy, WriteResult } from './decide.ts'
 import {
   checkVersions,
-  type DecideOptions,
   decideBulk,
   type Results,
   type VersionRecords,

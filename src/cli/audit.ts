@@ -2,13 +2,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { auditEntryJson } from '../management/audit/audit-json.ts'
 import { account, positiveInteger } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
-import { printJson, printTable } from './output.ts'
+import { type JsonFlag, printJson, printTable } from './output.ts'
 import type { WithKeyManagement } from './with-services.ts'
 
-interface ListOptions {
+interface ListOptions extends JsonFlag {
   account?: string
   limit: number
-  json?: boolean
 }
 
 const DEFAULT_ENTRIES = 50

@@ -7,16 +7,15 @@ import { CLI_ACTOR } from '../management/audit/audit-entry.ts'
 import { lastUseOfKeys, latestUse } from '../management/keys/key-json.ts'
 import { account, duration, expiry, scopeList } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
-import { printJson, printTable } from './output.ts'
+import { type JsonFlag, printJson, printTable } from './output.ts'
 import type { WithKeyManagement } from './with-services.ts'
 
-interface CreateOptions {
+interface CreateOptions extends JsonFlag {
   account: string
   test?: true
   scopes: Scope[]
   expires?: number
   name?: string
-  json?: boolean
 }
 
 /** `keys create | list | revoke | roll`. */
@@ -56,7 +55,7 @@ export function addKeys(keys: Command, withKeys: WithKeyManagement, context: Com
     .description('list the keys of an account')
     .requiredOption('--account <id>', 'the account', account)
     .option('--json', 'print them as JSON')
-    .action(async ({ account: accountId, json }: { account: string; json?: boolean }) =>
+    .action(async ({ account: accountId, json }: JsonFlag & { account: string }) =>
       withKeys(async ({ keys, stores }) => {
         const records = await keys.list(accountId)
         const usedAt = await lastUseOfKeys(stores.usage, accountId)
@@ -89,7 +88,7 @@ export function addKeys(keys: Command, withKeys: WithKeyManagement, context: Com
         .default(duration('24h'), '24h'),
     )
     .option('--json', 'print it with its record as JSON')
-    .action(async (keyId: string, { overlap, json }: { overlap: number; json?: boolean }) =>
+    .action(async (keyId: string, { overlap, json }: JsonFlag & { overlap: number }) =>
       withKeys(async ({ keys, isPepperOfKeys }) => {
         const isAccepted = await isPepperOfKeys()
         const issued = await keys.roll(CLI_ACTOR, { id: keyId }, overlap)

@@ -1,5 +1,10 @@
 import type { ProgramIo } from './command-context.ts'
 
+/** The option `--json` of a command. */
+export interface JsonFlag {
+  json?: true
+}
+
 /** Prints a machine-readable result to stdout. */
 export function printJson(value: unknown, { stdout }: Pick<ProgramIo, 'stdout'>): void {
   stdout.write(`${JSON.stringify(value, null, 2)}\n`)

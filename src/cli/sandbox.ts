@@ -16,12 +16,11 @@ import { createSinkWrite } from '../management/sandbox/write-source-orders.ts'
 import { openIngestionStream } from '../services.ts'
 import { account, positiveInteger } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
-import { printJson, printTable } from './output.ts'
+import { type JsonFlag, printJson, printTable } from './output.ts'
 import type { WithServices } from './with-services.ts'
 
-interface AccountFlags {
+interface AccountFlags extends JsonFlag {
   account: string
-  json?: true
 }
 
 const DEFAULT_LISTED_ORDERS = 20
@@ -48,7 +47,7 @@ export function addSandbox(
     .command('scenarios')
     .description('list the orders that a sandbox can start with')
     .option('--json', 'print them as JSON')
-    .action(({ json }: { json?: true }) => {
+    .action(({ json }: JsonFlag) => {
       if (json) printJson(sandboxScenarios.map(scenarioJson), context)
       else
         printTable(

@@ -4,14 +4,13 @@ import { dayBefore, dayOf } from '../management/usage/usage-day.ts'
 import { usageJson } from '../management/usage/usage-json.ts'
 import { account, day } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
-import { printJson, printTable } from './output.ts'
+import { type JsonFlag, printJson, printTable } from './output.ts'
 import type { WithKeyManagement } from './with-services.ts'
 
-interface UsageOptions {
+interface UsageOptions extends JsonFlag {
   account: string
   from: string
   to: string
-  json?: boolean
 }
 
 /** The last 30 days, today included. */

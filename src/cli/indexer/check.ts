@@ -11,15 +11,15 @@ import type { StreamInspection } from '../../indexing/consistency-check/stream-i
 import { monotonicClock } from '../../lib/clock.ts'
 import { openStreamInspection } from '../../services.ts'
 import type { CommandContext } from '../command-context.ts'
+import type { JsonFlag } from '../output.ts'
 import { abortOnSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
 import { isConsistent, printReport } from './check-report.ts'
 import { openInput } from './load-input.ts'
 import { createProgress, type Progress } from './progress.ts'
 
-interface CheckFlags {
+interface CheckFlags extends JsonFlag {
   examples: number
-  json?: true
 }
 
 const EXAMPLES = 100

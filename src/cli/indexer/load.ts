@@ -7,18 +7,17 @@ import { monotonicClock } from '../../lib/clock.ts'
 import { openChangeStream, type Services } from '../../services.ts'
 import { positiveInteger } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
-import { printJson } from '../output.ts'
+import { type JsonFlag, printJson } from '../output.ts'
 import { abortOnSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
 import { type LoadInput, openInput } from './load-input.ts'
 import { createLoadWriter, type WriterFlags } from './load-writer.ts'
 import { createProgress, type Progress } from './progress.ts'
 
-interface LoadFlags extends WriterFlags {
+interface LoadFlags extends JsonFlag, WriterFlags {
   dryRun?: true
   stream?: true
   fromLine: number
-  json?: true
 }
 
 /** `index load`. */

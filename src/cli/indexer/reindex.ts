@@ -4,15 +4,14 @@ import type { Reindexing, ReindexSummary } from '../../indexing/reindexing.ts'
 import { type Clock, monotonicClock } from '../../lib/clock.ts'
 import { createStatusLine, type Screen } from '../../lib/status-line.ts'
 import type { CommandContext } from '../command-context.ts'
-import { printJson } from '../output.ts'
+import { type JsonFlag, printJson } from '../output.ts'
 import { abortOnSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
 
-interface ReindexFlags {
+interface ReindexFlags extends JsonFlag {
   shards?: number
   finish?: boolean
   rollback?: boolean
-  json?: boolean
 }
 
 const NOT_NEEDED =

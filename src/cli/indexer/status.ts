@@ -4,15 +4,14 @@ import type { StreamBacklog } from '../../indexing/consistency-check/stream-insp
 import { openStreamInspection } from '../../services.ts'
 import { duration } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
-import { printJson } from '../output.ts'
+import { type JsonFlag, printJson } from '../output.ts'
 import type { WithServices } from '../with-services.ts'
 import { indexStatus, statusLines } from './status-report.ts'
 
 const DEFAULT_WAIT_MS = 1_500
 
-interface StatusFlags {
+interface StatusFlags extends JsonFlag {
   wait: number
-  json?: true
 }
 
 /** `index status`. */

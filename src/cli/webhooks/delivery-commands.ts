@@ -11,13 +11,10 @@ import {
 import { deliveryJson } from '../../webhooks/management/webhook-json.ts'
 import { instant, positiveInteger } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
-import { printJson, printTable } from '../output.ts'
+import { type JsonFlag, printJson, printTable } from '../output.ts'
 import { abortOnSignal } from '../signals.ts'
 import type { WithWebhooks } from './with-webhooks.ts'
 
-interface JsonFlag {
-  json?: true
-}
 interface FailedFlag {
   failed?: true
 }

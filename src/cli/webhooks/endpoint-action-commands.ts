@@ -8,12 +8,8 @@ import {
 } from '../../webhooks/management/webhook-json.ts'
 import { duration } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
-import { printJson } from '../output.ts'
+import { type JsonFlag, printJson } from '../output.ts'
 import type { WithWebhooks } from './with-webhooks.ts'
-
-interface JsonFlag {
-  json?: true
-}
 
 /** `webhooks enable | disable | delete | roll-secret`. */
 export function addEndpointActionCommands(

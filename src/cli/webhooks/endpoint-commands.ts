@@ -8,12 +8,9 @@ import { ALL_EVENTS, type EndpointSettings } from '../../webhooks/management/end
 import { createdEndpointJson, endpointJson } from '../../webhooks/management/webhook-json.ts'
 import { account, list } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
-import { printJson, printTable } from '../output.ts'
+import { type JsonFlag, printJson, printTable } from '../output.ts'
 import type { WithWebhooks } from './with-webhooks.ts'
 
-interface JsonFlag {
-  json?: true
-}
 type CreateFlags = JsonFlag & EndpointSettings & { account: string; test?: boolean }
 type UpdateFlags = JsonFlag & Partial<EndpointSettings>
 

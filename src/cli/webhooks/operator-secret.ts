@@ -3,7 +3,7 @@ import { OPERATOR, operatorSigners } from '../../webhooks/dispatcher/health/oper
 import { requireWebhookSecrets } from '../../webhooks/management/endpoint-secrets.ts'
 import { deriveSecret } from '../../webhooks/sending/signing-secret.ts'
 import type { CommandContext } from '../command-context.ts'
-import { printJson } from '../output.ts'
+import { type JsonFlag, printJson } from '../output.ts'
 import type { WithServices } from '../with-services.ts'
 
 /** `webhooks operator-secret`. */
@@ -16,7 +16,7 @@ export function addOperatorSecret(
     .command('operator-secret')
     .description('print the secret that signs the notices to OPERATOR_WEBHOOK_URL')
     .option('--json', 'print it as JSON')
-    .action(async ({ json }: { json?: true }) =>
+    .action(async ({ json }: JsonFlag) =>
       withServices(async ({ webhookSecrets }) => {
         const secrets = requireWebhookSecrets(webhookSecrets)
         const secret = deriveSecret(secrets, OPERATOR, operatorSigners(secrets).secret)

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { statusJson } from '../../webhooks/management/webhook-json.ts'
 import type { DispatcherStatus } from '../../webhooks/webhook-stores.ts'
 import type { CommandContext } from '../command-context.ts'
-import { alignRows, printJson } from '../output.ts'
+import { alignRows, type JsonFlag, printJson } from '../output.ts'
 import type { WithWebhooks } from './with-webhooks.ts'
 
 /** `webhooks status`. */
@@ -15,7 +15,7 @@ export function addWebhookStatus(
     .command('status')
     .description('report the dispatcher, its backlog and the number of endpoints by state')
     .option('--json', 'print it as JSON')
-    .action(async ({ json }: { json?: true }) =>
+    .action(async ({ json }: JsonFlag) =>
       withWebhooks(async (auditedWebhooks, { writerLeaseMs }) => {
         const status = statusJson(await auditedWebhooks.status(writerLeaseMs))
         if (json) printJson(status, context)

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { HOUR_MS, MINUTE_MS } from '../lib/durations.ts'
 import type { KeyRecord, KeyStore } from './key-store.ts'
 
-const HOUR_MS = 3_600_000
-const RETRY_MS = 60_000
+const RETRY_MS = MINUTE_MS
 /** Retries store the first use within a second: from then on, a load must name its mode. */
 const FIRST_USE_RETRY_MS = 200
 const FIRST_USE_ATTEMPTS = 5

@@ -1,11 +1,12 @@
 import { InvalidArgumentError } from 'commander'
 import { type Scope, scopes } from '../auth/key-store.ts'
 import { accountIdPattern } from '../lib/account-ids.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/durations.ts'
 import { parseInstant } from '../lib/instant.ts'
 import { isDay } from '../management/usage/usage-day.ts'
 
 const ACCOUNT_ID = new RegExp(accountIdPattern)
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const UNIT_MS = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const
 
 /** Parses an account id. */
 export function account(text: string): string {

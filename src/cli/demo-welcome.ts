@@ -1,10 +1,11 @@
 import { DEMO_ACCOUNT } from '../demo/demo-orders.ts'
 import type { DemoKeys } from '../demo/seed-demo.ts'
+import { DAY_MS } from '../lib/durations.ts'
 import { formatInstant } from '../lib/instant.ts'
 import { capabilities } from '../management/sessions/session-store.ts'
 import type { ManagementAccess } from './management/management-server.ts'
 
-const WEEK_MS = 7 * 86_400_000
+const WEEK_MS = 7 * DAY_MS
 const WEBHOOKS = '\nSee webhooks within 10 seconds, in another terminal: npm run -s webhook-demo\n'
 const REQUESTS_NOT_LOGGED = '\nRequests are not logged. To log each one, set LOG_LEVEL=info.\n'
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../lib/durations.ts'
 import { DEFAULT_RETRY_DELAYS_MS } from '../webhooks/deliveries/retry-schedule.ts'
 import { parseNetworks } from '../webhooks/sending/address-policy.ts'
 import { createEnvironmentReader, type Environment } from './environment.ts'
@@ -127,7 +128,6 @@ export function parseConfig(env: Environment) {
   return Object.freeze(config)
 }
 
-const DAY_MS = 86_400_000
 /** Each shard is an index of its own, with memory and files. */
 export const MAX_SHARDS = 64
 

@@ -1,5 +1,6 @@
 import type { SourceOrder } from '../indexing/projection/source-order.ts'
-import { createdInstant, isOfAge, MINUTE_MS, type OrderSlot } from './calendar.ts'
+import { MINUTE_MS } from '../lib/durations.ts'
+import { createdInstant, isOfAge, type OrderSlot } from './calendar.ts'
 import { type Product, pickProduct } from './catalog.ts'
 import { buyer } from './checkout/buyers.ts'
 import { demoOrderId } from './order-ids.ts'

@@ -1,9 +1,6 @@
+import { DAY_MS, HOUR_MS } from '../lib/durations.ts'
 import { createRandom, type Random } from './random.ts'
 
-export const SECOND_MS = 1_000
-export const MINUTE_MS = 60 * SECOND_MS
-export const HOUR_MS = 60 * MINUTE_MS
-export const DAY_MS = 24 * HOUR_MS
 /** Interval between two charges of a subscription. */
 export const MONTH_MS = 30 * DAY_MS
 /** Maximum age of demo orders. */

@@ -1,4 +1,5 @@
-import { type AgeWindow, DAY_MS, HISTORY_MS, HOUR_MS, MINUTE_MS, MONTH_MS } from './calendar.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/durations.ts'
+import { type AgeWindow, HISTORY_MS, MONTH_MS } from './calendar.ts'
 import type { ProductKind } from './catalog.ts'
 import { bankDecline, fraudDecline } from './payments/cards.ts'
 import type { PaymentFlow } from './payments/charge.ts'

@@ -1,11 +1,12 @@
 import type { Clock } from '../lib/clock.ts'
+import { HOUR_MS } from '../lib/durations.ts'
 import { IDEMPOTENCY_KEY_TTL_MS } from './idempotency/idempotency.ts'
 import type { ManagementStores } from './management-stores.ts'
 import { dayBefore } from './usage/usage-day.ts'
 
 /** A year can be compared with the one before, and a month more. */
 const USAGE_DAYS = 400
-const INTERVAL_MS = 3_600_000
+const INTERVAL_MS = HOUR_MS
 
 export interface HousekeepingOptions {
   stores: PurgedStores

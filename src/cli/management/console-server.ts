@@ -5,6 +5,7 @@ import type { Config } from '../../config/config.ts'
 import { DEMO_ACCOUNT } from '../../demo/demo-orders.ts'
 import { buildConsoleApp } from '../../http/console/console-app.ts'
 import { consoleLink } from '../../http/console/console-link.ts'
+import { MINUTE_MS } from '../../lib/durations.ts'
 import { CLI_ACTOR } from '../../management/audit/audit-entry.ts'
 import type { Management } from '../../management/management.ts'
 import { ManagementError } from '../../management/management-error.ts'
@@ -33,7 +34,7 @@ export interface ConsoleServer {
 
 const DEMO_PORT = 3003
 /** The reader of the welcome may open the link later than a user who follows a link. */
-const DEMO_LINK_MS = 15 * 60_000
+const DEMO_LINK_MS = 15 * MINUTE_MS
 const DEMO_SESSION_S = 12 * 3_600
 
 /**

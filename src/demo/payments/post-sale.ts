@@ -1,6 +1,7 @@
 import type { SourcePayment } from '../../indexing/projection/source-order.ts'
+import { DAY_MS } from '../../lib/durations.ts'
 import { formatInstant } from '../../lib/instant.ts'
-import { DAY_MS, laterInstant } from '../calendar.ts'
+import { laterInstant } from '../calendar.ts'
 import type { Random } from '../random.ts'
 import type { OrderOutcome, PaymentFlow } from './charge.ts'
 

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../calendar.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/durations.ts'
 import type { Random } from '../random.ts'
 import { bankDecline, communicationFailure, type Decline } from './cards.ts'
 import {

@@ -1,5 +1,6 @@
 import type { SourcePayment } from '../../indexing/projection/source-order.ts'
-import { HOUR_MS, MONTH_MS, SECOND_MS } from '../calendar.ts'
+import { HOUR_MS, SECOND_MS } from '../../lib/durations.ts'
+import { MONTH_MS } from '../calendar.ts'
 import { type Checkout, charge, outcomeOf, type PaymentFlow, quoteFor } from './charge.ts'
 import { confirmationInstant } from './single-payments.ts'
 import { chargeInstants } from './subscriptions.ts'

@@ -1,5 +1,6 @@
 import type { SourcePayment } from '../../indexing/projection/source-order.ts'
-import { laterInstant, MINUTE_MS, SECOND_MS } from '../calendar.ts'
+import { MINUTE_MS, SECOND_MS } from '../../lib/durations.ts'
+import { laterInstant } from '../calendar.ts'
 import type { Random } from '../random.ts'
 import { type Checkout, charge, outcomeOf, type PaymentFlow, quoteFor } from './charge.ts'
 import { refunded } from './post-sale.ts'

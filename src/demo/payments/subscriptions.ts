@@ -1,5 +1,6 @@
 import type { SourcePayment } from '../../indexing/projection/source-order.ts'
-import { DAY_MS, HOUR_MS, MONTH_MS, SECOND_MS } from '../calendar.ts'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../lib/durations.ts'
+import { MONTH_MS } from '../calendar.ts'
 import { bankDecline, communicationFailure } from './cards.ts'
 import {
   type Checkout,

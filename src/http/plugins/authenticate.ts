@@ -7,6 +7,7 @@ import type { KeyRecord, KeyStore } from '../../auth/key-store.ts'
 import { createLastUse } from '../../auth/last-use.ts'
 import { sandboxOf } from '../../lib/account-ids.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { HOUR_MS } from '../../lib/durations.ts'
 import { ipRateLimitKey } from '../../rate-limit/failed-authentications.ts'
 import type { Limiter } from '../../rate-limit/limiter.ts'
 import { ApiError } from '../api-error.ts'
@@ -45,7 +46,7 @@ export interface AuthenticateOptions {
 }
 
 /** The 24 hours that the guide promises, plus the hour by which a stored last use can be late. */
-const TRUSTED_MS = 25 * 3_600_000
+const TRUSTED_MS = 25 * HOUR_MS
 
 /**
  * Authenticates the bearer key and enforces the block of IP addresses with repeated failures. A key

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
+import { HOUR_MS, MINUTE_MS } from '../../lib/durations.ts'
 import type { IdempotencyStore, IdempotentRequest, RequestClaim } from './idempotency-store.ts'
 
 /**
@@ -29,12 +30,12 @@ export interface Idempotency {
 }
 
 /** The life of an `Idempotency-Key`. */
-export const IDEMPOTENCY_KEY_TTL_MS = 24 * 3_600_000
+export const IDEMPOTENCY_KEY_TTL_MS = 24 * HOUR_MS
 /**
  * A process that crashed leaves its request in progress. Clients retry for minutes: later, the next
  * call with the key runs the request again.
  */
-export const ABANDONED_AFTER_MS = 2 * 60_000
+export const ABANDONED_AFTER_MS = 2 * MINUTE_MS
 /** Enabling or replaying with many deliveries may take longer. Several renewals may fail. */
 export const RENEW_EVERY_MS = ABANDONED_AFTER_MS / 6
 

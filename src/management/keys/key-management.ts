@@ -4,6 +4,7 @@ import { type IssuedKey, issueKey } from '../../auth/issue-key.ts'
 import type { KeyRecord, KeyStore } from '../../auth/key-store.ts'
 import { scopes as knownScopes, type Scope } from '../../auth/key-store.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { DAY_MS } from '../../lib/durations.ts'
 import { newKeyId } from '../../lib/ids.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
@@ -40,7 +41,6 @@ export interface KeyTarget {
 /** The management of keys, for commands and for the management API. Calls throw Unavailable. */
 export type KeyManagement = ReturnType<typeof createKeyManagement>
 
-const DAY_MS = 86_400_000
 /** Longer overlaps would leave a leaked key valid for long. */
 export const MAX_KEY_OVERLAP_MS = 30 * DAY_MS
 export const MAX_NAME_LENGTH = 100

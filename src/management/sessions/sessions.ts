@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { KeyStore } from '../../auth/key-store.ts'
 import { accountIdPattern } from '../../lib/account-ids.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { MINUTE_MS } from '../../lib/durations.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import { ManagementError } from '../management-error.ts'
@@ -47,7 +48,7 @@ export interface ActiveSession extends SessionGrant {
 /** The sessions of the console. Calls throw Unavailable. */
 export type Sessions = ReturnType<typeof createSessions>
 
-export const LINK_MS = 60_000
+export const LINK_MS = MINUTE_MS
 export const DEFAULT_TTL_SECONDS = 3_600
 export const MIN_TTL_SECONDS = 60
 export const MAX_TTL_SECONDS = 43_200

@@ -1,4 +1,5 @@
-const DAY_MS = 86_400_000
+import { DAY_MS } from '../../lib/durations.ts'
+
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
 /** The UTC day of an instant, `YYYY-MM-DD`. */

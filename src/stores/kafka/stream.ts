@@ -6,6 +6,7 @@ import {
   type StreamEntry,
 } from '../../indexing/sources/change-stream.ts'
 import { monotonicClock } from '../../lib/clock.ts'
+import { HOUR_MS } from '../../lib/durations.ts'
 import { connectKafka, type KafkaConnection, type KafkaOptions } from './connection.ts'
 import { fetchEntries } from './fetch-entries.ts'
 import { hasBrokerError } from './kafka-errors.ts'
@@ -25,7 +26,7 @@ import { appendOrders, sendDeadLetters } from './produce.ts'
 const WAIT_MS = 500
 const PROBE_MS = 2_000
 /** Kafka forgets the offsets of a group without members days after their commit. */
-const RECOMMIT_MS = 3_600_000
+const RECOMMIT_MS = HOUR_MS
 
 /** Opens the topic of changes. While Kafka is unavailable, every call rejects. */
 export function openKafkaStream(options: KafkaOptions): ChangeStream {

@@ -29,7 +29,7 @@ export interface StreamBatch {
 }
 
 /** The size of one read: large enough to amortise a round trip, in bounded memory. */
-export const READ_BATCH = { entries: 500, bytes: 4 * 1024 * 1024 } as const
+export const READ_LIMITS = { entries: 500, bytes: 4 * 1024 * 1024 } as const
 
 /** By the position of the order. */
 export type RejectedOrders = ReadonlyMap<number, ValidationError>

@@ -2,7 +2,7 @@ import type {
   AcknowledgedEntry,
   StreamInspection,
 } from '../../indexing/consistency-check/stream-inspection.ts'
-import { READ_BATCH } from '../../indexing/sources/change-stream.ts'
+import { READ_LIMITS } from '../../indexing/sources/change-stream.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { connectKafka, type KafkaConnection, type KafkaOptions } from './connection.ts'
 import { fetchEntries } from './fetch-entries.ts'
@@ -72,7 +72,7 @@ async function* readAcknowledged(connection: KafkaConnection): AsyncGenerator<Ac
   for (const [partition, end] of committed) {
     for (let from = earliest.get(partition) ?? end; from < end; ) {
       const offsets = new Map([[partition, from]])
-      const limits = { maxBytes: READ_BATCH.bytes, waitMs: 0 }
+      const limits = { maxBytes: READ_LIMITS.bytes, waitMs: 0 }
       const fetched = await send(() => fetchEntries(connection, offsets, limits))
       const page = fetched.get(partition)
       if (page === undefined) break

@@ -1,7 +1,7 @@
 import {
   type ChangeStream,
   type LostEntries,
-  READ_BATCH,
+  READ_LIMITS,
   type StreamBatch,
   type StreamEntry,
 } from '../../indexing/sources/change-stream.ts'
@@ -71,7 +71,7 @@ function createConsumer(connection: KafkaConnection): ConsumerMethods {
 
   function unacknowledged(): StreamEntry[] {
     const now = monotonicClock()
-    return positions.unacknowledged(READ_BATCH).map(({ enteredAtMs, offset: _, ...entry }) => {
+    return positions.unacknowledged(READ_LIMITS).map(({ enteredAtMs, offset: _, ...entry }) => {
       return { ...entry, ageMs: now - enteredAtMs }
     })
   }
@@ -141,7 +141,7 @@ async function fetchNext(
   turn: number,
 ): Promise<LostEntries[]> {
   try {
-    const limits = { maxBytes: READ_BATCH.bytes, waitMs: WAIT_MS }
+    const limits = { maxBytes: READ_LIMITS.bytes, waitMs: WAIT_MS }
     const fetched = await connection.send(() =>
       fetchEntries(connection, rotate(positions.fetchOffsets(), turn), limits),
     )

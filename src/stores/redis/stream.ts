@@ -1,4 +1,4 @@
-import { type ChangeStream, READ_BATCH } from '../../indexing/sources/change-stream.ts'
+import { type ChangeStream, READ_LIMITS } from '../../indexing/sources/change-stream.ts'
 import {
   connectStream,
   GROUP,
@@ -70,7 +70,7 @@ function createRedisStream({
   }
 
   const readNow = async () => {
-    const args = [stream, GROUP, CONSUMER, READ_BATCH.entries, READ_BATCH.bytes] as const
+    const args = [stream, GROUP, CONSUMER, READ_LIMITS.entries, READ_LIMITS.bytes] as const
     return parseBatch(await send((redis) => redis.readBatchBuffer(...args)))
   }
 

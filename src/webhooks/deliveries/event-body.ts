@@ -3,7 +3,7 @@ import { formatInstant } from '../../lib/instant.ts'
 import type { DeliveredEvent } from './delivery.ts'
 
 /** A larger body is sent without the order. */
-export const MAX_BODY_BYTES = 262_144
+export const MAX_EVENT_BYTES = 262_144
 
 const DATA = Buffer.from(',"data":')
 const END = Buffer.from('}')
@@ -25,6 +25,6 @@ export function renderEventBody(event: DeliveredEvent, order: Uint8Array | null)
   if (order === null) return Buffer.from(envelope)
   const head = Buffer.from(envelope.slice(0, -1))
   const length = head.length + DATA.length + order.length + END.length
-  if (length > MAX_BODY_BYTES) return Buffer.from(envelope)
+  if (length > MAX_EVENT_BYTES) return Buffer.from(envelope)
   return Buffer.concat([head, DATA, order, END], length)
 }

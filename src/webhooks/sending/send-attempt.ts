@@ -10,7 +10,7 @@ import {
 import type { SendResult } from './sender.ts'
 
 /** Of a response body, this much is read at most, and this much kept. */
-const MAX_BODY_BYTES = 16 * 1_024
+const MAX_RESPONSE_BYTES = 16 * 1_024
 const EXCERPT_BYTES = 512
 /** The status decides, so a body that takes longer only occupies a connection. */
 const MAX_BODY_MS = 1_000
@@ -76,7 +76,7 @@ export class SendAttempt implements Dispatcher.DispatchHandler {
       this.#excerpt.push(chunk.subarray(0, EXCERPT_BYTES - this.#bodyBytes))
     }
     this.#bodyBytes += chunk.length
-    if (this.#bodyBytes > MAX_BODY_BYTES) this.#stop(null)
+    if (this.#bodyBytes > MAX_RESPONSE_BYTES) this.#stop(null)
   }
 
   onResponseEnd(): void {

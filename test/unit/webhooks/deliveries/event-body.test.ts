@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_BODY_BYTES, renderEventBody } from '../../../../src/webhooks/deliveries/event-body.ts'
+import { MAX_EVENT_BYTES, renderEventBody } from '../../../../src/webhooks/deliveries/event-body.ts'
 import { paidEvent, testEvent } from '../../../support/webhooks/delivery.ts'
 
 const envelope =
@@ -36,13 +36,13 @@ describe('the body of a webhook', () => {
 
   it('a body of exactly the maximum size keeps its data', () => {
     const overhead = renderEventBody(event, Buffer.from('""')).length
-    const order = Buffer.from(JSON.stringify('x'.repeat(MAX_BODY_BYTES - overhead)))
-    expect(renderEventBody(event, order)).toHaveLength(MAX_BODY_BYTES)
+    const order = Buffer.from(JSON.stringify('x'.repeat(MAX_EVENT_BYTES - overhead)))
+    expect(renderEventBody(event, order)).toHaveLength(MAX_EVENT_BYTES)
   })
 
   it('a larger body is sent without data', () => {
     const overhead = renderEventBody(event, Buffer.from('""')).length
-    const order = Buffer.from(JSON.stringify('x'.repeat(MAX_BODY_BYTES - overhead + 1)))
+    const order = Buffer.from(JSON.stringify('x'.repeat(MAX_EVENT_BYTES - overhead + 1)))
     expect(renderEventBody(event, order).toString()).toBe(envelope)
   })
 })

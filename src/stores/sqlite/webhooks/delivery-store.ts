@@ -10,7 +10,7 @@ import {
 } from '../../../webhooks/deliveries/delivery.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 import { DELIVERY_COLUMNS, type DeliveryRow, deliveryOf, renderAttempts } from './delivery-row.ts'
-import { BATCH, createDeliveryTransitions, inBatches } from './delivery-transitions.ts'
+import { BATCH, createDeliveryTransitions, repeatUntilDone } from './delivery-transitions.ts'
 
 /**
  * Inserts deliveries that do not exist, within a transaction of the caller. Returns them as stored,
@@ -213,7 +213,7 @@ export function createSqliteDeliveryStore(
       for await (const [endpointId] of pendingEndpoints()) {
         for (const { field, update } of limits) {
           const parameters = { endpointId, latestMs: latest[field] }
-          await inBatches(() => db.run(() => Number(update.run(parameters).changes)))
+          await repeatUntilDone(() => db.run(() => Number(update.run(parameters).changes)))
         }
       }
     },

@@ -28,7 +28,7 @@ export const BATCH = 500
 const PAUSE_MS = 5
 
 /** Repeats a transaction while it finds a full batch of rows. Returns the number of all rows. */
-export async function inBatches(change: () => number): Promise<number> {
+export async function repeatUntilDone(change: () => number): Promise<number> {
   for (let total = 0; ; await setTimeout(PAUSE_MS)) {
     const changed = change()
     total += changed
@@ -125,7 +125,7 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
   ): Promise<number> {
     let after: [number, number, number] = [fromMs, -1, 0]
     let repeated = 0
-    await inBatches(() =>
+    await repeatUntilDone(() =>
       db.write(() => {
         const rows = select.all(endpointId, beforeMs, ...after) as unknown as EndedRow[]
         const matching = rows.filter(matches)
@@ -141,15 +141,15 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
 
   return {
     hold: (endpointId, nowMs) =>
-      inBatches(() => db.run(() => Number(hold.run({ endpointId, nowMs }).changes))),
+      repeatUntilDone(() => db.run(() => Number(hold.run({ endpointId, nowMs }).changes))),
     releaseHeld: (endpointId, nowMs) =>
-      inBatches(() => db.run(() => Number(release.run({ endpointId, nowMs }).changes))),
+      repeatUntilDone(() => db.run(() => Number(release.run({ endpointId, nowMs }).changes))),
     async cancel(endpointId) {
       for (const cancel of cancels)
-        await inBatches(() => db.run(() => Number(cancel.run({ endpointId }).changes)))
+        await repeatUntilDone(() => db.run(() => Number(cancel.run({ endpointId }).changes)))
     },
     async expireHeld(beforeMs) {
-      await inBatches(() => db.run(() => Number(expire.run({ beforeMs }).changes)))
+      await repeatUntilDone(() => db.run(() => Number(expire.run({ beforeMs }).changes)))
     },
     async replay({ endpointId, sinceMs, failedOnly, nowMs }) {
       const ofEndpoint = { endpointId, nowMs }
@@ -165,7 +165,7 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
     },
     async forgetOrders(removals) {
       const rest = [...removals]
-      await inBatches(() =>
+      await repeatUntilDone(() =>
         db.write(() => {
           const batch = rest.splice(0, BATCH)
           for (const { accountId, orderId, sequence } of batch) {
@@ -180,10 +180,10 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
       )
     },
     async purge(beforeMs) {
-      await inBatches(() => db.run(() => Number(purge.run(beforeMs).changes)))
+      await repeatUntilDone(() => db.run(() => Number(purge.run(beforeMs).changes)))
     },
     async purgeExcerpts(beforeMs) {
-      await inBatches(() =>
+      await repeatUntilDone(() =>
         db.write(() => {
           const rows = selectExcerpts.all(beforeMs) as unknown as AttemptsRow[]
           for (const { rowid, attempts } of rows) {

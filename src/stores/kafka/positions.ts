@@ -36,10 +36,10 @@ interface Partition {
  */
 export interface Positions {
   /**
-   * Adopts the committed offsets of the group. A partition starts again at its committed offset when
-   * another process has changed it. `starts` has the offsets of partitions without one.
+   * Synchronises with the committed offsets of the group. A partition starts again at its committed
+   * offset when another process has changed it. `starts` has the offsets of partitions without one.
    */
-  adopt(committed: Offsets, starts: Offsets): void
+  syncCommitted(committed: Offsets, starts: Offsets): void
   /** Forgets every partition. */
   clear(): void
   /** Commits every partition again, even without progress. */
@@ -47,7 +47,7 @@ export interface Positions {
   fetchOffsets(): Offsets
   add(partition: number, fetched: FetchedEntries): void
   /** Drops what was fetched from a partition and continues at an offset. */
-  moveTo(partition: number, offset: bigint): void
+  seek(partition: number, offset: bigint): void
   /** Fetched and unacknowledged entries, the entry that reaches a limit included. */
   unacknowledged(limits: BatchLimits): PartitionEntry[]
   /** Whether an entry was fetched and is not acknowledged. */
@@ -56,7 +56,7 @@ export interface Positions {
   acknowledge(ids: readonly string[]): void
   /** The offsets that differ from the committed ones. */
   toCommit(): Offsets
-  committed(offsets: Offsets): void
+  recordCommitted(offsets: Offsets): void
 }
 
 /** The id of an entry: its partition and offset. */
@@ -83,7 +83,7 @@ export function createPositions(): Positions {
   }
 
   return {
-    adopt(committed, starts) {
+    syncCommitted(committed, starts) {
       for (const [number, { queue }] of partitions) {
         if (committed.has(number) || starts.has(number)) continue
         forget(queue)
@@ -115,7 +115,7 @@ export function createPositions(): Positions {
       partition.queue = [...partition.queue, ...added]
       partition.fetchOffset = nextOffset
     },
-    moveTo(number, offset) {
+    seek(number, offset) {
       startAt(number, offset, partitions.get(number)?.committed)
     },
     unacknowledged(limits) {
@@ -137,7 +137,7 @@ export function createPositions(): Positions {
       }
     },
     toCommit: () => new Map(changedPositions()),
-    committed(offsets) {
+    recordCommitted(offsets) {
       for (const [number, offset] of offsets) {
         const partition = partitions.get(number)
         if (partition === undefined) continue

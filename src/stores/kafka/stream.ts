@@ -66,7 +66,7 @@ function createConsumer(connection: KafkaConnection): ConsumerMethods {
     const offsets = positions.toCommit()
     if (offsets.size === 0) return
     await send(() => commitOffsets(connection, offsets))
-    positions.committed(offsets)
+    positions.recordCommitted(offsets)
   }
 
   function unacknowledged(): StreamEntry[] {
@@ -82,7 +82,7 @@ function createConsumer(connection: KafkaConnection): ConsumerMethods {
       const found = await send(() => readStarts(connection, topicId))
       if (found.topicId !== topicId) positions.clear()
       topicId = found.topicId
-      positions.adopt(found.committed, found.starts)
+      positions.syncCommitted(found.committed, found.starts)
       if (monotonicClock() - recommittedAt >= RECOMMIT_MS) {
         positions.recommit()
         recommittedAt = monotonicClock()
@@ -176,7 +176,7 @@ async function skipRemoved(
     const offset = offsets.get(partition) ?? from
     if (offset >= from && offset <= to) continue
     // After the end, the partition lost records that were written, and offsets repeat.
-    positions.moveTo(partition, from)
+    positions.seek(partition, from)
     if (offset < from) lost.push(removed(partition, offset, from - 1n))
   }
   return lost

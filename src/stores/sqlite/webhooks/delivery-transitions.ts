@@ -7,11 +7,13 @@ import {
   withoutExcerpts,
 } from '../../../webhooks/deliveries/delivery.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
+import type { DeliveryEndpoints } from './delivery-endpoints.ts'
 import { type DeliveryRow, parseAttempts, renderAttempts } from './delivery-row.ts'
 
 /** Changes of many deliveries at once. */
 export type DeliveryTransitions = Pick<
   DeliveryStore,
+  | 'limitInstants'
   | 'hold'
   | 'releaseHeld'
   | 'cancel'
@@ -23,12 +25,12 @@ export type DeliveryTransitions = Pick<
 >
 
 /** The number of rows of a transaction: a few milliseconds of the event loop and the write lock. */
-export const BATCH = 500
+const BATCH = 500
 /** Between transactions, so that other requests run and other processes get the lock. */
 const PAUSE_MS = 5
 
 /** Repeats a transaction while it finds a full batch of rows. Returns the number of all rows. */
-export async function repeatUntilDone(change: () => number): Promise<number> {
+async function repeatUntilDone(change: () => number): Promise<number> {
   for (let total = 0; ; await setTimeout(PAUSE_MS)) {
     const changed = change()
     total += changed
@@ -58,7 +60,10 @@ interface Repetition extends Pick<Replay, 'endpointId' | 'nowMs'> {
  * The changes of many deliveries. Each is a series of short transactions, so a failure leaves a part
  * unchanged; repeating the call completes it.
  */
-export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransitions {
+export function createDeliveryTransitions(
+  db: GuardedDatabase,
+  endpoints: DeliveryEndpoints,
+): DeliveryTransitions {
   /** Prepares an update of at most a batch of the rows that `source` finds. */
   const prepareUpdate = (changes: string, source: string) =>
     db.prepare(`
@@ -117,6 +122,21 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
     'UPDATE deliveries SET attempts = ?, excerpt_at = ?, revision = revision + 1 WHERE rowid = ?',
   )
 
+  const limits = (
+    [
+      ['nextAt', 'next_at', 'deliveries_pending'],
+      ['firstFailedAt', 'first_failed_at', 'deliveries_failing'],
+    ] as const
+  ).map(([field, column, index]) => {
+    const update = db.prepare(`
+      UPDATE deliveries SET ${column} = $latestMs, revision = revision + 1
+      WHERE rowid IN (
+        SELECT rowid FROM deliveries INDEXED BY ${index}
+        WHERE state = 'pending' AND endpoint_id = $endpointId AND ${column} > $latestMs
+        LIMIT ${BATCH})`)
+    return { field, update }
+  })
+
   /** Repeats the matching ones of an endpoint's rows whose events are of `fromMs` to `beforeMs`. */
   async function repeatMatching(
     select: StatementSync,
@@ -140,6 +160,14 @@ export function createDeliveryTransitions(db: GuardedDatabase): DeliveryTransiti
   }
 
   return {
+    async limitInstants(latest) {
+      for await (const { endpointId } of endpoints.pending()) {
+        for (const { field, update } of limits) {
+          const parameters = { endpointId, latestMs: latest[field] }
+          await repeatUntilDone(() => db.run(() => Number(update.run(parameters).changes)))
+        }
+      }
+    },
     hold: (endpointId, nowMs) =>
       repeatUntilDone(() => db.run(() => Number(hold.run({ endpointId, nowMs }).changes))),
     releaseHeld: (endpointId, nowMs) =>

@@ -4,7 +4,7 @@ import { Unavailable } from '../../../lib/unavailable.ts'
 import type { EventRecord } from '../../../webhooks/events/event-record.ts'
 import type { EventFeed } from '../../../webhooks/webhook-stores.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
-import type { InsertDeliveries } from './delivery-store.ts'
+import type { InsertDeliveries } from './insert-deliveries.ts'
 
 export interface EventFeedOptions {
   /** A connection to `orders.db` of the feed's own: its waits for the write lock must be short. */

@@ -5,10 +5,11 @@ import type { ProcessRole } from '../../stores.ts'
 import { BUSY_MS, openDatabase } from '../database/database.ts'
 import { openOrdersUnlessLost, ordersFile } from '../database/database-files.ts'
 import { type GuardedDatabase, guardDatabase } from '../database/guarded-database.ts'
-import { createSqliteDeliveryStore, prepareDeliveryInsert } from './delivery-store.ts'
+import { createSqliteDeliveryStore } from './delivery-store.ts'
 import { createDispatcherLease } from './dispatcher-lease.ts'
 import { createSqliteEndpointStore } from './endpoint-store.ts'
 import { createSqliteEventFeed } from './event-feed.ts'
+import { prepareDeliveryInsert } from './insert-deliveries.ts'
 import { webhooksMigrations } from './schema.ts'
 
 /** The path of the database of endpoints and deliveries. */

@@ -1,10 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { GuardedDatabase } from '../../../../../src/stores/sqlite/database/guarded-database.ts'
-import {
-  createSqliteDeliveryStore,
-  prepareDeliveryInsert,
-} from '../../../../../src/stores/sqlite/webhooks/delivery-store.ts'
+import { createSqliteDeliveryStore } from '../../../../../src/stores/sqlite/webhooks/delivery-store.ts'
+import { prepareDeliveryInsert } from '../../../../../src/stores/sqlite/webhooks/insert-deliveries.ts'
 import { webhooksMigrations } from '../../../../../src/stores/sqlite/webhooks/schema.ts'
 
 let db: DatabaseSync

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
 import { attempt, type DeliveryChanges, delivery } from '../../support/webhooks/delivery.ts'
-import { useWebhookStores, type WebhookStoresUnderTest } from './webhook-stores-under-test.ts'
+import type { WebhookStoresUnderTest } from '../../support/webhooks/stores-under-test.ts'
+import { useWebhookStores } from './webhook-stores-under-test.ts'
 
 /** More than any implementation changes in one request or transaction. */
 const MANY = 2_500

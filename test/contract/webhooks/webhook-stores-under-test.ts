@@ -1,7 +1,5 @@
 import { afterAll } from 'vitest'
 import { openSqliteWebhookStores } from '../../../src/stores/sqlite/webhooks/webhook-stores.ts'
-import type { EventRecord } from '../../../src/webhooks/events/event-record.ts'
-import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
 import {
   type Backend,
   createBackend,
@@ -13,19 +11,7 @@ import {
   appendEventRecords,
   readEventRecords,
 } from '../../support/webhooks/sqlite-event-records.ts'
-
-/** Empty stores under test. */
-export interface WebhookStoresUnderTest extends WebhookStores {
-  /** Makes all writes visible to searches. */
-  refresh(): Promise<void>
-  /** Leaves event records for the dispatcher, as the writer does. */
-  record(...records: readonly EventRecord[]): Promise<void>
-  /** The event records that were not purged, oldest first. */
-  storedRecords(): Promise<EventRecord[]>
-  /** The same stores as another process sees them; closed together with these. */
-  openAgain(): Promise<WebhookStores>
-  close(): Promise<void>
-}
+import type { WebhookStoresUnderTest } from '../../support/webhooks/stores-under-test.ts'
 
 /**
  * Every implementation of the ports for webhooks; the same tests run over each, in the tier of its

@@ -18,11 +18,11 @@ import type { Endpoint } from '../../../src/webhooks/endpoints/endpoint.ts'
 import type { EventType } from '../../../src/webhooks/events/event-types.ts'
 import { createSigner } from '../../../src/webhooks/sending/signature.ts'
 import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
-import type { WebhookStoresUnderTest } from '../../contract/webhooks/webhook-stores-under-test.ts'
 import { endpoint } from './endpoint.ts'
 import { eventRecord } from './event-record.ts'
 import { type RecordingReceiver, startRecordingReceiver } from './recording-receiver.ts'
 import { openSender } from './sender.ts'
+import type { WebhookStoresUnderTest } from './stores-under-test.ts'
 import { withEndpoints } from './stubbed-stores.ts'
 
 /** The time of a test: it passes as usual, and can be moved forward. The clock can be set back. */

@@ -14,7 +14,7 @@ import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { loadSecrets } from '../../../src/config/secrets.ts'
 import { createCursorCodec } from '../../../src/orders/cursor.ts'
-import { listing, states } from '../orders/cursors.ts'
+import { listing, states } from '../../support/orders/cursors.ts'
 
 const given = { kid: 'given', secret: Buffer.alloc(32, 1) }
 const pepper = Buffer.alloc(32, 2)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createStatusLine } from '../../../src/lib/status-line.ts'
-import { createScreen, WIPE } from '../cli/indexer/screens.ts'
+import { createScreen, WIPE } from '../../support/cli/screens.ts'
 
 /** A status line on the given screen, with a manual clock. */
 function start(screen: Parameters<typeof createScreen>[0] = {}) {

@@ -7,7 +7,7 @@ import {
   type RenderedOrder,
 } from '../../../src/orders/order-store.ts'
 import { type Page, readPage } from '../../../src/orders/paging.ts'
-import { listing } from './cursors.ts'
+import { listing } from '../../support/orders/cursors.ts'
 
 interface Row {
   id: string

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { codec, isRejected, listing, states } from './cursors.ts'
+import { codec, isRejected, listing, states } from '../../support/orders/cursors.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const FOREIGN = ['+', '/', '=', ' ', '\n', '.', '%', 'é', '\u0000', '😀']

@@ -5,7 +5,7 @@ import { createCursorCodec } from '../../../src/orders/cursor.ts'
 import { noFilters, type OrderFilters } from '../../../src/orders/filters.ts'
 import { parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
 import { accountIds, listings, pagerStates } from '../../support/orders/arbitraries.ts'
-import { codec, isRejected, listing, secretOf, states } from './cursors.ts'
+import { codec, isRejected, listing, secretOf, states } from '../../support/orders/cursors.ts'
 
 const filters = (changes: Partial<OrderFilters> = {}): OrderFilters => ({
   ...noFilters,

@@ -4,8 +4,8 @@ import { unbounded } from '../../../src/lib/request-scope.ts'
 import { parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
 import type { PageQuery } from '../../../src/orders/order-store.ts'
 import { listOrders, renderList } from '../../../src/orders/paging.ts'
+import { codec } from '../../support/orders/cursors.ts'
 import { createArrayOrderStore } from './array-order-store.ts'
-import { codec } from './cursors.ts'
 
 function fiveOrders() {
   const store = createArrayOrderStore()

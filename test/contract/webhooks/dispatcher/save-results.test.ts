@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { DeliveryStore, StoredDelivery } from '../../../../src/webhooks/deliveries/delivery.ts'
 import { createSaveResults } from '../../../../src/webhooks/dispatcher/save-results.ts'
 import { attempt, delivery } from '../../../support/webhooks/delivery.ts'
-import { useWebhookStores, type WebhookStoresUnderTest } from '../webhook-stores-under-test.ts'
+import type { WebhookStoresUnderTest } from '../../../support/webhooks/stores-under-test.ts'
+import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 const attempts = [attempt({ status: 200, error: null, excerpt: null })]
 

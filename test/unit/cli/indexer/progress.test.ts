@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createProgress } from '../../../../src/cli/indexer/progress.ts'
-import { createScreen, WIPE } from './screens.ts'
+import { createScreen, WIPE } from '../../../support/cli/screens.ts'
 
 /** Progress over an input of `totalBytes`, with a manual clock and input. */
 function start({ isTTY = true, columns = 80, totalBytes = 10_000 as number | null } = {}) {

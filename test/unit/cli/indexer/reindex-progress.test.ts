@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createReindexProgress } from '../../../../src/cli/indexer/reindex.ts'
-import { createScreen, WIPE } from './screens.ts'
+import { createScreen, WIPE } from '../../../support/cli/screens.ts'
 
 /** The terminal output for this many documents. */
 function terminalOutput(compared: number, total: number): string[] {

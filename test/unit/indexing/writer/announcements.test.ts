@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { accountEvents } from '../../../../src/webhooks/events/event-record.ts'
+import { INVISIBLE, NOW, startWriter, type Version } from '../../../support/orders/order-writer.ts'
 import { sourcePayment } from '../../../support/orders/source-order.ts'
 import { putVersionRecord } from '../../../support/stores/bulk.ts'
-import { INVISIBLE, NOW, startWriter, type Version } from './order-writer.ts'
 
 let { index, setClock, live, history, crashAfter, repair, reproject } = startWriter()
 

@@ -3,9 +3,9 @@ import type { SourceOrder } from '../../../../src/indexing/projection/source-ord
 import { mapTransactions } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
+import { NOW } from '../../../support/orders/order-writer.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { createMemoryOrderIndex } from '../../../support/stores/memory-order-index.ts'
-import { NOW } from './order-writer.ts'
 
 const coproducers = (count: number) => Array.from({ length: count }, (_, n) => `acc_co_${n}`)
 const idOf = (n: number) => `ord_${n}`

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { formatInstant } from '../../../../src/lib/instant.ts'
+import { INVISIBLE, startWriter } from '../../../support/orders/order-writer.ts'
 import { sourcePayment } from '../../../support/orders/source-order.ts'
-import { INVISIBLE, startWriter } from './order-writer.ts'
 
 let { index, live, history, updatedAt }: ReturnType<typeof startWriter> = startWriter()
 

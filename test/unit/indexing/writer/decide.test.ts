@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { formatInstant } from '../../../../src/lib/instant.ts'
-import { INVISIBLE, NOW, pathOf, startWriter } from './order-writer.ts'
+import { INVISIBLE, NOW, pathOf, startWriter } from '../../../support/orders/order-writer.ts'
 
 let { index, live, history, order, updatedAt }: ReturnType<typeof startWriter> = startWriter()
 

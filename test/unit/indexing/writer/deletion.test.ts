@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { startWriter } from './order-writer.ts'
+import { startWriter } from '../../../support/orders/order-writer.ts'
 
 let { index, live, history }: ReturnType<typeof startWriter> = startWriter()
 

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { viewKeys } from '../../../../src/indexing/writer/decide.ts'
 import type { OrderVersionRecord } from '../../../../src/indexing/writer/order-index.ts'
 import { formatInstant } from '../../../../src/lib/instant.ts'
-import { INVISIBLE, startWriter, type Version } from './order-writer.ts'
+import { INVISIBLE, startWriter, type Version } from '../../../support/orders/order-writer.ts'
 
 const CREATED_KEY = Date.parse('2026-03-01T12:00:00Z')
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { formatInstant } from '../../../../src/lib/instant.ts'
-import { pathOf, startWriter, type Version } from './order-writer.ts'
+import { pathOf, startWriter, type Version } from '../../../support/orders/order-writer.ts'
 
 let { index, live, history, repair, reproject, updatedAt }: ReturnType<typeof startWriter> =
   startWriter()

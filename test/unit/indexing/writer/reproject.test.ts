@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { formatInstant } from '../../../../src/lib/instant.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
-import { pathOf, startWriter, type Version } from './order-writer.ts'
+import { pathOf, startWriter, type Version } from '../../../support/orders/order-writer.ts'
 
 let { index, live, history, reproject, crashAfter, updatedAt }: ReturnType<typeof startWriter> =
   startWriter()

@@ -7,9 +7,9 @@ import {
 } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
+import { NOW, pathOf, startWriter } from '../../../support/orders/order-writer.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { interceptCommits } from '../../../support/stores/bulk.ts'
-import { NOW, pathOf, startWriter } from './order-writer.ts'
 
 let { index, writer, live }: ReturnType<typeof startWriter> = startWriter()
 

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { DocumentRejectedError } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
+import { NOW } from '../../../support/orders/order-writer.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { interceptCommits } from '../../../support/stores/bulk.ts'
 import { createMemoryOrderIndex } from '../../../support/stores/memory-order-index.ts'
-import { NOW } from './order-writer.ts'
 
 const changes = ['ord_1', 'ord_2', 'ord_3'].map((id) => changeOf(sourceOrder({ id })))
 

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { mapTransactions } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
+import { INVISIBLE, NOW, pathOf, startWriter } from '../../../support/orders/order-writer.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { INVISIBLE, NOW, pathOf, startWriter } from './order-writer.ts'
 
 let { index, live, order }: ReturnType<typeof startWriter> = startWriter()
 

@@ -1,11 +1,11 @@
-import type { ValidationError } from '../../../../src/indexing/projection/change.ts'
-import type { SourceOrder } from '../../../../src/indexing/projection/source-order.ts'
-import type { WriteResult } from '../../../../src/indexing/writer/decide.ts'
-import type { WriteMode } from '../../../../src/indexing/writer/order-index.ts'
-import { createWriter } from '../../../../src/indexing/writer/writer.ts'
-import { changeOf } from '../../../support/orders/changes.ts'
-import { sourceOrder, sourcePayment } from '../../../support/orders/source-order.ts'
-import { createMemoryOrderIndex } from '../../../support/stores/memory-order-index.ts'
+import type { ValidationError } from '../../../src/indexing/projection/change.ts'
+import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
+import type { WriteResult } from '../../../src/indexing/writer/decide.ts'
+import type { WriteMode } from '../../../src/indexing/writer/order-index.ts'
+import { createWriter } from '../../../src/indexing/writer/writer.ts'
+import { createMemoryOrderIndex } from '../stores/memory-order-index.ts'
+import { changeOf } from './changes.ts'
+import { sourceOrder, sourcePayment } from './source-order.ts'
 
 /** The time of the writer's clock: after every `changed_at` and before every write timestamp. */
 export const NOW = Date.parse('2026-04-01T00:00:00Z')

@@ -1,4 +1,4 @@
-import type { Screen } from '../../../../src/lib/status-line.ts'
+import type { Screen } from '../../../src/lib/status-line.ts'
 
 export const WIPE = '\r\x1b[K'
 

@@ -7,7 +7,7 @@ import { keyDigest } from '../../../src/auth/api-key.ts'
 import { noFilters } from '../../../src/orders/filters.ts'
 import { Order } from '../../../src/orders/order.ts'
 import { type PageQuery, type Sort, sorts } from '../../../src/orders/order-store.ts'
-import type { IndexNames } from '../../../src/stores/opensearch/index-names.ts'
+import type { IndexNames } from '../../../src/stores/opensearch/indices/index-names.ts'
 import { buildSearch } from '../../../src/stores/opensearch/read/search-body.ts'
 
 export interface StraightforwardOptions {

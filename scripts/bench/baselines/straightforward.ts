@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { readCaFile } from '../../../src/config/ca-file.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { loadSecrets } from '../../../src/config/secrets.ts'
-import { indexNames } from '../../../src/stores/opensearch/index-names.ts'
+import { indexNames } from '../../../src/stores/opensearch/indices/index-names.ts'
 import { buildStraightforward } from './straightforward-app.ts'
 
 // Serves the stores in the settings of the service until it is killed.

@@ -1,7 +1,7 @@
 import { parseConfig } from '../../../src/config/config.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { type OpenSearch, write } from '../../../src/stores/opensearch/client/client.ts'
-import { indexNames } from '../../../src/stores/opensearch/index-names.ts'
+import { indexNames } from '../../../src/stores/opensearch/indices/index-names.ts'
 import { openScratch } from '../../../test/harness/processes/scratch.ts'
 import type { Settings } from '../../../test/harness/processes/service.ts'
 import type { BenchContext } from '../context.ts'

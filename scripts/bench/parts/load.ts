@@ -5,7 +5,7 @@ import { LOAD_BATCH } from '../../../src/indexing/sources/load.ts'
 import {
   ordersDefinition,
   versionRecordsDefinition,
-} from '../../../src/stores/opensearch/index-definition.ts'
+} from '../../../src/stores/opensearch/indices/index-definition.ts'
 import { openScratch, type Scratch } from '../../../test/harness/processes/scratch.ts'
 import { sum } from '../../../test/harness/statistics.ts'
 import type { BenchContext, Part } from '../context.ts'

@@ -1,4 +1,4 @@
-import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
+import { ordersDefinition } from '../../../src/stores/opensearch/indices/index-definition.ts'
 
 type Field = keyof typeof ordersDefinition.mappings.properties
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
+import { ordersDefinition } from '../../../src/stores/opensearch/indices/index-definition.ts'
 import type { BenchContext, Part } from '../context.ts'
 import { CPU_RENEWAL_MS } from '../measuring/cpu.ts'
 import { createLoadClient, type LoadClient, type LoadRequest } from '../measuring/load.ts'

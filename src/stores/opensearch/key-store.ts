@@ -13,8 +13,8 @@ import {
 } from './client/documents.ts'
 import { CONFLICT, isRejectedWith } from './client/errors.ts'
 import { completeHits, completeRawHits, type Hit } from './client/search-response.ts'
-import type { EnsureIndices } from './ensure-indices.ts'
-import type { IndexNames } from './index-names.ts'
+import type { EnsureIndices } from './indices/ensure-indices.ts'
+import type { IndexNames } from './indices/index-names.ts'
 
 export interface OpenSearchKeyStoreOptions {
   client: OpenSearch

@@ -10,10 +10,11 @@ import {
   type OpenSearchNodes,
   type OpenSearchOperation,
 } from './client/client.ts'
-import { createEnsureIndices } from './ensure-indices.ts'
-import { indexNames } from './index-names.ts'
-import { indexLostError, readPresence } from './index-presence.ts'
-import { initOpenSearchAfterLoss } from './init-after-loss.ts'
+import { assertSupportedVersion } from './client/supported-version.ts'
+import { createEnsureIndices } from './indices/ensure-indices.ts'
+import { indexNames } from './indices/index-names.ts'
+import { indexLostError, readPresence } from './indices/index-presence.ts'
+import { initOpenSearchAfterLoss } from './indices/init-after-loss.ts'
 import { createOpenSearchInspection } from './inspection/inspection.ts'
 import { createOpenSearchKeyStore } from './key-store.ts'
 import { leasePollMs } from './lease-observation.ts'
@@ -21,7 +22,6 @@ import { createOpenSearchManagementStores } from './management/management-stores
 import type { OnDecode } from './read/decode-orders.ts'
 import { createOpenSearchOrderStore } from './read/order-store.ts'
 import { createReindexing } from './reindex/reindexing.ts'
-import { assertSupportedVersion } from './supported-version.ts'
 import { createOpenSearchWebhookStores } from './webhooks/webhook-stores.ts'
 import { openOpenSearchOrderIndex } from './write/order-index.ts'
 

@@ -1,6 +1,6 @@
 import { connectOpenSearch } from '../../../src/stores/opensearch/client/client.ts'
-import { createEnsureIndices } from '../../../src/stores/opensearch/ensure-indices.ts'
-import { indexNames } from '../../../src/stores/opensearch/index-names.ts'
+import { createEnsureIndices } from '../../../src/stores/opensearch/indices/ensure-indices.ts'
+import { indexNames } from '../../../src/stores/opensearch/indices/index-names.ts'
 import {
   createOpenSearchWebhookStores,
   type OpenSearchWebhookStoresOptions,

@@ -11,7 +11,7 @@ import {
 } from '../../../scripts/bench/parts/settings-indices.ts'
 import { searchVariants } from '../../../scripts/bench/parts/settings-searches.ts'
 import { generateApiKey, isWellFormedKey } from '../../../src/auth/api-key.ts'
-import { ordersDefinition } from '../../../src/stores/opensearch/index-definition.ts'
+import { ordersDefinition } from '../../../src/stores/opensearch/indices/index-definition.ts'
 
 describe('search variants', () => {
   const ofAccount = { term: { account_id: 'acc_1' } }

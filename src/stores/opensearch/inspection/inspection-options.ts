@@ -1,5 +1,5 @@
 import type { OpenSearch } from '../client/client.ts'
-import type { IndexNames } from '../index-names.ts'
+import type { IndexNames } from '../indices/index-names.ts'
 
 export interface OpenSearchInspectionOptions {
   client: OpenSearch

@@ -4,8 +4,8 @@ import { read } from '../client/client.ts'
 import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
 import { completeRawHits, type SearchResponse } from '../client/search-response.ts'
 import { primaryOf, readShardCount, refreshIndices } from '../client/shards.ts'
+import { readVersionRecordIndices } from '../indices/version-record-index.ts'
 import { toVersionRecord, type VersionRecordSource } from '../version-record-document.ts'
-import { readVersionRecordIndices } from '../version-record-index.ts'
 import type { OpenSearchInspectionOptions } from './inspection-options.ts'
 
 const PAGE_SIZE = 1_000

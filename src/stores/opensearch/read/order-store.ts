@@ -14,7 +14,7 @@ import {
 import { readSourceBytes } from '../client/documents.ts'
 import { IndexMissing } from '../client/errors.ts'
 import { completeHits, positionOf } from '../client/search-response.ts'
-import type { IndexNames } from '../index-names.ts'
+import type { IndexNames } from '../indices/index-names.ts'
 import { documentId } from '../order-document-source.ts'
 import { decodeOrder, decodePage, decodeSource, type OnDecode } from './decode-orders.ts'
 import { createPageWindows, type PageWindows } from './page-windows.ts'

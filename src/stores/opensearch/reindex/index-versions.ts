@@ -2,8 +2,8 @@ import { hasAlias, readAliases } from '../client/aliases.ts'
 import { type OpenSearch, read, write } from '../client/client.ts'
 import { isIndexExistsError } from '../client/errors.ts'
 import { countDocuments, readShardCount, refreshIndices } from '../client/shards.ts'
-import { versionRecordsDefinition, withShards } from '../index-definition.ts'
-import { concreteIndex, type IndexNames, indexVersion } from '../index-names.ts'
+import { versionRecordsDefinition, withShards } from '../indices/index-definition.ts'
+import { concreteIndex, type IndexNames, indexVersion } from '../indices/index-names.ts'
 import { NO_TOMBSTONES } from '../tombstone.ts'
 
 export interface IndexVersionsOptions {

@@ -1,4 +1,4 @@
-import { indexVersion } from '../index-names.ts'
+import { indexVersion } from '../indices/index-names.ts'
 import type { WriteTargets } from './change-write-targets.ts'
 
 export type ReindexPhase =

@@ -4,7 +4,7 @@ import { Unavailable } from '../../../lib/unavailable.ts'
 import { firstChunk, sendBulk } from '../client/bulk/bulk-request.ts'
 import type { BulkItemResult } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'
-import { concreteIndex, type IndexNames } from '../index-names.ts'
+import { concreteIndex, type IndexNames } from '../indices/index-names.ts'
 import { actionLines, type BulkItem, checkAccepted } from './bulk-item.ts'
 import type { Lease } from './lease.ts'
 import {

@@ -1,7 +1,7 @@
 import { readAliases } from '../client/aliases.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { countDocuments } from '../client/shards.ts'
-import type { IndexNames } from '../index-names.ts'
+import type { IndexNames } from '../indices/index-names.ts'
 import { TOMBSTONES } from '../tombstone.ts'
 
 export interface FilterableAliasOptions {

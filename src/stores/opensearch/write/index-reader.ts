@@ -15,7 +15,7 @@ import type { OpenSearch } from '../client/client.ts'
 import { documentState, type MgetDocument, readDocuments } from '../client/documents.ts'
 import { type ScannedHit, scanDocuments } from '../client/scan.ts'
 import { type EventRecordSource, eventRecordId } from '../event-record-document.ts'
-import type { IndexNames } from '../index-names.ts'
+import type { IndexNames } from '../indices/index-names.ts'
 import {
   documentId,
   type OrderDocumentSource,

@@ -2,7 +2,7 @@ import type { WriterPurpose } from '../../../indexing/writer/order-index.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { readDocument, type StoredDocument } from '../client/documents.ts'
 import { replaceDocument } from '../client/replace-document.ts'
-import type { IndexNames } from '../index-names.ts'
+import type { IndexNames } from '../indices/index-names.ts'
 
 /**
  * The shared state of all writers: one document, changed by compare-and-set only. See `lease.md`.

@@ -1,7 +1,7 @@
 import { type OpenSearch, read } from '../client/client.ts'
 import { completeHitsOfAllShards, type SearchResponse } from '../client/search-response.ts'
 import { refreshIndices } from '../client/shards.ts'
-import type { IndexNames } from '../index-names.ts'
+import type { IndexNames } from '../indices/index-names.ts'
 import { NO_TOMBSTONES, REMOVED_FIELD } from '../tombstone.ts'
 
 interface NewestResponse extends SearchResponse {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { IndexLost } from '../../../../src/stores/index-lost.ts'
 import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
-import { createEnsureIndices } from '../../../../src/stores/opensearch/ensure-indices.ts'
-import { ordersDefinition } from '../../../../src/stores/opensearch/index-definition.ts'
+import { createEnsureIndices } from '../../../../src/stores/opensearch/indices/ensure-indices.ts'
+import { ordersDefinition } from '../../../../src/stores/opensearch/indices/index-definition.ts'
 import {
   GENEROUS_MS,
   names,

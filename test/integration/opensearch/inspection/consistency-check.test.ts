@@ -4,7 +4,7 @@ import type { InspectedDocument } from '../../../../src/indexing/consistency-che
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { connectOpenSearch } from '../../../../src/stores/opensearch/client/client.ts'
-import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
+import { indexNames } from '../../../../src/stores/opensearch/indices/index-names.ts'
 import { scanIndex } from '../../../../src/stores/opensearch/inspection/document-scan.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { collect } from '../../../support/orders/collect.ts'

@@ -7,7 +7,7 @@ import {
   connectOpenSearch,
   type OpenSearch,
 } from '../../../../src/stores/opensearch/client/client.ts'
-import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
+import { indexNames } from '../../../../src/stores/opensearch/indices/index-names.ts'
 import { scanVersionRecords } from '../../../../src/stores/opensearch/inspection/version-record-scan.ts'
 import { collect } from '../../../support/orders/collect.ts'
 import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'

@@ -11,7 +11,7 @@ import {
   sorts,
 } from '../../../../src/orders/order-store.ts'
 import { connectOpenSearch } from '../../../../src/stores/opensearch/client/client.ts'
-import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
+import { indexNames } from '../../../../src/stores/opensearch/indices/index-names.ts'
 import { createOpenSearchOrderStore } from '../../../../src/stores/opensearch/read/order-store.ts'
 import { createPageWindows } from '../../../../src/stores/opensearch/read/page-windows.ts'
 import { byEffort } from '../../../support/effort.ts'

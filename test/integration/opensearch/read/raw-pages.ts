@@ -9,8 +9,8 @@ import {
   readRaw,
   write,
 } from '../../../../src/stores/opensearch/client/client.ts'
-import { createEnsureIndices } from '../../../../src/stores/opensearch/ensure-indices.ts'
-import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
+import { createEnsureIndices } from '../../../../src/stores/opensearch/indices/ensure-indices.ts'
+import { indexNames } from '../../../../src/stores/opensearch/indices/index-names.ts'
 import {
   documentId,
   serializeDocument,

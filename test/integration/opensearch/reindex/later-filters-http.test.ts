@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ordersDefinition } from '../../../../src/stores/opensearch/index-definition.ts'
+import { ordersDefinition } from '../../../../src/stores/opensearch/indices/index-definition.ts'
 import { runProcess } from '../../../support/cli/command.ts'
 import { createTestApp, type TestApp } from '../../../support/http/test-app.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { connectOpenSearch } from '../../../../src/stores/opensearch/client/client.ts'
-import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
+import { indexNames } from '../../../../src/stores/opensearch/indices/index-names.ts'
 import { readMaxWriteTimestamp } from '../../../../src/stores/opensearch/write/write-timestamps.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'

@@ -7,7 +7,7 @@ import {
   type OpenSearchNodes,
   write,
 } from '../../../../src/stores/opensearch/client/client.ts'
-import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
+import { indexNames } from '../../../../src/stores/opensearch/indices/index-names.ts'
 import type { OnDecode } from '../../../../src/stores/opensearch/read/decode-orders.ts'
 import { createOpenSearchOrderStore } from '../../../../src/stores/opensearch/read/order-store.ts'
 import { type Behaviour, startServer } from './scripted-server.ts'

@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
+import { Unavailable } from '../../../src/lib/unavailable.ts'
+import { RequestRejectedError } from '../../../src/stores/opensearch/client/errors.ts'
 import {
   createOpenSearchKeyStore,
   type OpenSearchKeyStoreOptions,
-} from '../../../../src/stores/opensearch/key-store.ts'
-import { keyRecord } from '../../../support/stores/key-record.ts'
+} from '../../../src/stores/opensearch/key-store.ts'
+import { keyRecord } from '../../support/stores/key-record.ts'
 import {
   GENEROUS_MS,
   names,
   SHORT_MS,
   thrownBy,
   useScriptedNodes,
-} from '../../../support/stores/scripted/scripted-nodes.ts'
+} from '../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
   type ReceivedRequest,
   respond,
   respondError,
   stall,
-} from '../../../support/stores/scripted/scripted-server.ts'
+} from '../../support/stores/scripted/scripted-server.ts'
 
 /** The time of a request that must arrive within it, also on a busy machine. */
 const BUSY_MS = 5 * SHORT_MS

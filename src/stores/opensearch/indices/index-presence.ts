@@ -1,6 +1,6 @@
-import { IndexLost } from '../index-lost.ts'
-import { hasAlias } from './client/aliases.ts'
-import { type OpenSearch, read } from './client/client.ts'
+import { IndexLost } from '../../index-lost.ts'
+import { hasAlias } from '../client/aliases.ts'
+import { type OpenSearch, read } from '../client/client.ts'
 import { concreteIndex, type IndexNames, indexVersion } from './index-names.ts'
 
 /** Whether the orders index exists, in one state of the cluster. */

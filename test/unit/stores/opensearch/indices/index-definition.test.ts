@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
+import { renderDocument } from '../../../../../src/indexing/writer/order-document.ts'
 import {
   keyDefinitions,
   ordersDefinition,
   recordDefinitions,
-} from '../../../../src/stores/opensearch/index-definition.ts'
-import { indexNames } from '../../../../src/stores/opensearch/index-names.ts'
-import { serializeDocument } from '../../../../src/stores/opensearch/order-document-source.ts'
-import { renderTombstone } from '../../../../src/stores/opensearch/tombstone.ts'
-import { toVersionRecordSource } from '../../../../src/stores/opensearch/version-record-document.ts'
-import { deliverySource } from '../../../../src/stores/opensearch/webhooks/delivery-document.ts'
-import { endpointSource } from '../../../../src/stores/opensearch/webhooks/endpoint-document.ts'
-import { webhookDefinitions } from '../../../../src/stores/opensearch/webhooks/index-definitions.ts'
-import { changeOf } from '../../../support/orders/changes.ts'
-import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { delivery } from '../../../support/webhooks/delivery.ts'
-import { endpoint } from '../../../support/webhooks/endpoint.ts'
+} from '../../../../../src/stores/opensearch/indices/index-definition.ts'
+import { indexNames } from '../../../../../src/stores/opensearch/indices/index-names.ts'
+import { serializeDocument } from '../../../../../src/stores/opensearch/order-document-source.ts'
+import { renderTombstone } from '../../../../../src/stores/opensearch/tombstone.ts'
+import { toVersionRecordSource } from '../../../../../src/stores/opensearch/version-record-document.ts'
+import { deliverySource } from '../../../../../src/stores/opensearch/webhooks/delivery-document.ts'
+import { endpointSource } from '../../../../../src/stores/opensearch/webhooks/endpoint-document.ts'
+import { webhookDefinitions } from '../../../../../src/stores/opensearch/webhooks/index-definitions.ts'
+import { changeOf } from '../../../../support/orders/changes.ts'
+import { sourceOrder } from '../../../../support/orders/source-order.ts'
+import { delivery } from '../../../../support/webhooks/delivery.ts'
+import { endpoint } from '../../../../support/webhooks/endpoint.ts'
 
 interface Definition {
   settings: Record<string, unknown>

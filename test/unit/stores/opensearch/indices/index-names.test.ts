@@ -3,7 +3,7 @@ import {
   concreteIndex,
   indexNames,
   indexVersion,
-} from '../../../../src/stores/opensearch/index-names.ts'
+} from '../../../../../src/stores/opensearch/indices/index-names.ts'
 
 /** All names of one epoch and version. */
 const everyName = (prefix: string) => {

@@ -5,14 +5,14 @@ import {
   NOTHING_LOST,
   ORDERS_INDEX,
   VERSION_RECORD_INDEX,
-} from '../index-lost.ts'
-import { existingIndices } from './client/aliases.ts'
+} from '../../index-lost.ts'
+import { existingIndices } from '../client/aliases.ts'
+import { type LeaseRecord, leaseDocument } from '../write/lease-document.ts'
 import { createEnsureIndices } from './ensure-indices.ts'
 import { concreteIndex, indexVersion } from './index-names.ts'
 import { type IndexPresence, type PresenceOptions, readPresence } from './index-presence.ts'
 import { type KeyPresence, readKeyPresence } from './lost-keys.ts'
 import { areVersionRecordsLost, readLease } from './lost-version-records.ts'
-import { type LeaseRecord, leaseDocument } from './write/lease-document.ts'
 
 type RecoveryOptions = PresenceOptions & { shards?: number }
 

@@ -1,6 +1,6 @@
-import { UnsupportedStore } from '../unsupported-store.ts'
-import { type OpenSearch, read } from './client/client.ts'
-import { RequestRejectedError } from './client/errors.ts'
+import { UnsupportedStore } from '../../unsupported-store.ts'
+import { type OpenSearch, read } from './client.ts'
+import { RequestRejectedError } from './errors.ts'
 
 /** The oldest version that the tests run on; `docker/stores.md` lists all of them. */
 const OLDEST = { major: 2, minor: 19 }

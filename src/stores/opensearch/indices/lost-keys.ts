@@ -1,5 +1,5 @@
-import { IndexLost, KEY_STORE } from '../index-lost.ts'
-import { existingAliases } from './client/aliases.ts'
+import { IndexLost, KEY_STORE } from '../../index-lost.ts'
+import { existingAliases } from '../client/aliases.ts'
 import type { IndexNames } from './index-names.ts'
 import { type PresenceOptions, readPresence } from './index-presence.ts'
 import { hasDocuments, hasWritten } from './lost-version-records.ts'

@@ -1,5 +1,5 @@
-import { readAliases } from './client/aliases.ts'
-import type { OpenSearch } from './client/client.ts'
+import { readAliases } from '../client/aliases.ts'
+import type { OpenSearch } from '../client/client.ts'
 import type { IndexNames } from './index-names.ts'
 
 /** The indices behind the alias of the version records: one, unless it is lost or changed by hand. */

@@ -1,9 +1,11 @@
-import { memoizeAsync } from '../../lib/memoize-async.ts'
-import { createMutex } from '../../lib/mutex.ts'
-import { IndexLost } from '../index-lost.ts'
-import { hasAlias } from './client/aliases.ts'
-import { type OpenSearch, read, write } from './client/client.ts'
-import { BAD_REQUEST, isIndexExistsError, isRejectedWith } from './client/errors.ts'
+import { memoizeAsync } from '../../../lib/memoize-async.ts'
+import { createMutex } from '../../../lib/mutex.ts'
+import { IndexLost } from '../../index-lost.ts'
+import { hasAlias } from '../client/aliases.ts'
+import { type OpenSearch, read, write } from '../client/client.ts'
+import { BAD_REQUEST, isIndexExistsError, isRejectedWith } from '../client/errors.ts'
+import { managementDefinitions } from '../management/index-definitions.ts'
+import { webhookDefinitions } from '../webhooks/index-definitions.ts'
 import {
   keyDefinitions,
   type MappedDefinition,
@@ -16,8 +18,6 @@ import { concreteIndex, type IndexNames } from './index-names.ts'
 import { indexLostError, readPresence } from './index-presence.ts'
 import { keysLostError, readKeyPresence } from './lost-keys.ts'
 import { areVersionRecordsLost, versionRecordsLostError } from './lost-version-records.ts'
-import { managementDefinitions } from './management/index-definitions.ts'
-import { webhookDefinitions } from './webhooks/index-definitions.ts'
 
 /**
  * Creates missing indices and adds missing fields. Those of keys, webhooks and the management API do

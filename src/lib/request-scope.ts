@@ -1,4 +1,3 @@
-import type { OwnedBytes } from './owned-bytes.ts'
 import { Unavailable } from './unavailable.ts'
 
 /**
@@ -13,11 +12,11 @@ export interface RequestScope {
    * unregisters `stop`.
    */
   onDisconnect(stop: () => void): () => void
-  /** Takes over bytes, and frees them once the response is sent. */
-  own(bytes: OwnedBytes): void
+  /** Runs `free` at the next release, at the latest once the response is sent. */
+  onRelease(free: () => void): void
   /**
-   * Frees the owned bytes now; nothing may read them afterwards. A collection would free them late:
-   * by then the objects of the request, which refer to them, are in the old generation.
+   * Frees the memory that nothing reads any more. A collection would free it late: by then the
+   * objects of the request, which refer to it, are in the old generation.
    */
   release(): void
 }
@@ -37,7 +36,7 @@ export class ClientDisconnected extends Error {
 export const unbounded: RequestScope = {
   remainingMs: () => Infinity,
   onDisconnect: () => () => {},
-  own: () => {},
+  onRelease: () => {},
   release: () => {},
 }
 

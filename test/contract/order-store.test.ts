@@ -8,6 +8,7 @@ import {
   NULL_INSTANT_KEY,
   type PageQuery,
   type RenderedOrder,
+  sorts,
 } from '../../src/orders/order-store.ts'
 import { changeOf } from '../support/orders/changes.ts'
 import { sourceOrder, sourcePayment } from '../support/orders/source-order.ts'
@@ -87,6 +88,28 @@ describe.each(useStores())('the order store on %s', (_name, open) => {
       const changed = await tagsOf()
       expect(changed[0]).toEqual(second)
       expect(changed[1]).not.toEqual(first)
+    })
+
+    it('returns the same to searches at once, of any account and sort, as one after another', async () => {
+      await write(
+        Array.from({ length: 30 }, (_, at) =>
+          sourceOrder({
+            id: `ord_${at}`,
+            created_at,
+            changed_at,
+            owner_account_id: `acc_${at % 3}`,
+          }),
+        ),
+      )
+      const queries = ['acc_0', 'acc_1', 'acc_2', 'acc_none'].flatMap((accountId) =>
+        [1, 4, 21].flatMap((size) =>
+          sorts.map((sort): Partial<PageQuery> => ({ accountId, size, sort })),
+        ),
+      )
+      const alone: string[][] = []
+      for (const query of queries) alone.push(await ids(query))
+      expect(await Promise.all(queries.map(ids))).toEqual(alone)
+      expect(new Set(alone.map(String)).size).toBeGreaterThan(queries.length / 2)
     })
 
     it('continues inside a tie, at any position', async () => {

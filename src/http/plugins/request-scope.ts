@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { freeOwned, type OwnedBytes } from '../../lib/owned-bytes.ts'
 import type { RequestScope } from '../../lib/request-scope.ts'
 
 declare module 'fastify' {
@@ -33,10 +32,10 @@ export default fp<RequestScopeOptions>(
 /** Creates no timer, signal or listener up front: a request pays only for those it uses. */
 function scopeOf(reply: FastifyReply, deadlineMs: number): RequestScope {
   const { raw } = reply
-  let owned: OwnedBytes[] | undefined
+  let frees: (() => void)[] | undefined
 
   function release(): void {
-    for (const bytes of owned?.splice(0) ?? []) freeOwned(bytes)
+    for (const free of frees?.splice(0) ?? []) free()
   }
 
   return {
@@ -46,12 +45,12 @@ function scopeOf(reply: FastifyReply, deadlineMs: number): RequestScope {
       else raw.once('close', stop)
       return () => raw.off('close', stop)
     },
-    own(bytes) {
+    onRelease(free) {
       // Emitted when the system has all bytes of the response. After a disconnect they may still be
       // in use, and wait for a collection.
-      if (owned === undefined) raw.once('finish', release)
-      owned ??= []
-      owned.push(bytes)
+      if (frees === undefined) raw.once('finish', release)
+      frees ??= []
+      frees.push(free)
     },
     release,
   }

@@ -1,5 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { KeyRecord } from '../../auth/key-store.ts'
+import { freeOwned } from '../../lib/owned-bytes.ts'
 import type { CursorCodec } from '../../orders/cursor.ts'
 import { listParamNames, parseListParams } from '../../orders/list-params.ts'
 import { createMaskedReader, rejectPersonalFilters } from '../../orders/masked-reader.ts'
@@ -37,7 +38,7 @@ const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app,
       const params = parseListParams(request.query)
       const reader = { store: isMasked ? masked : store, cursors }
       const { json, digest } = await listOrders(reader, accountId, params, request.scope)
-      request.scope.own(json)
+      request.scope.onRelease(() => freeOwned(json))
       return sendCacheable(request, reply, json, digest)
     },
   })

@@ -121,7 +121,7 @@ export function readRaw(
     try {
       const response = await node.sendRaw(request, requestTimeout, scope)
       if (response.status >= 400 && !isDocumentMissing(request, response))
-        throw toResponseError(response)
+        throw toResponseError(response.status, bodyOf(response))
       connectionPool.markAlive(node)
       return { body: response.bytes }
     } catch (error) {
@@ -153,11 +153,17 @@ function isNodeFailure(error: unknown, hadFullDeadline: boolean): boolean {
   return !(error instanceof errors.ResponseError) || [502, 503, 504].includes(error.statusCode ?? 0)
 }
 
-function toResponseError({ status, bytes }: RawResponse): Error {
-  let body: object = {} // For a response of a proxy the status is enough.
+/** For a response of a proxy the status is enough. */
+function bodyOf({ bytes }: RawResponse): object {
   try {
-    body = parseResponse(bytes)
-  } catch {}
+    return parseResponse(bytes)
+  } catch {
+    return {}
+  }
+}
+
+/** The client's error for a response, or for one of several in a response. */
+export function toResponseError(status: number, body: object): Error {
   const meta = {} as ConstructorParameters<typeof errors.ResponseError>[0]['meta']
   return new errors.ResponseError({ statusCode: status, headers: {}, body, warnings: null, meta })
 }

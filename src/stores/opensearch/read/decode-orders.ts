@@ -8,14 +8,16 @@ import {
 } from '../../../orders/order-store.ts'
 import { tagOf } from '../../../orders/order-tag.ts'
 import { upgradeOrder } from '../../../orders/upgrade-order.ts'
-import { parseResponse } from '../client/client.ts'
+import { parseResponse, toResponseError } from '../client/client.ts'
 import { parseGetResponse } from '../client/documents.ts'
+import { toStoreError } from '../client/errors.ts'
 import { completeHits, positionOf } from '../client/search-response.ts'
 import { toPublicJson } from '../order-document-source.ts'
 import { isTombstone } from '../tombstone.ts'
 import {
   decodeRawDocument,
   decodeRawHits,
+  decodeRawPages,
   decodeRawSource,
   type RawOrder,
 } from './raw-hit-decoder.ts'
@@ -27,21 +29,52 @@ import { sortFields } from './search-body.ts'
  */
 export type DecodePath = 'cut' | 'older_shape' | 'unexpected'
 
-/** Called for every response with orders. */
+type Listing = Pick<PageQuery, 'accountId' | 'sort'>
+
+/** Called for every page, and every response with an order. */
 export type OnDecode = (path: DecodePath) => void
 
 /**
  * The rows of a page: extracted from the bytes of the response if possible, otherwise parsed.
  * @throws Unavailable when the response is incomplete or a document is damaged
  */
-export function decodePage(
-  response: Buffer,
-  query: Pick<PageQuery, 'accountId' | 'sort'>,
-  onDecode: OnDecode,
-): RenderedOrder[] {
+export function decodePage(response: Buffer, query: Listing, onDecode: OnDecode): RenderedOrder[] {
   const rows = decodeRawHits(response, query)
+  if (rows !== undefined) return upgradeRows(rows, onDecode)
+  onDecode('unexpected')
+  return rowsOf(parseResponse(response), query)
+}
+
+/**
+ * The rows of each page of a response with several, or the error of the page, which must not affect
+ * the others. One page in an unexpected form makes all of them parsed.
+ * @throws Unavailable when the response lacks a page
+ */
+export function decodePages(
+  response: Buffer,
+  queries: readonly Listing[],
+  onDecode: OnDecode,
+): (RenderedOrder[] | Error)[] {
+  const pages = decodeRawPages(response, queries)
+  if (pages !== undefined) return pages.map((rows) => upgradeRows(rows, onDecode))
+  const { responses } = parseResponse(response) as { responses?: unknown }
+  if (!Array.isArray(responses) || responses.length !== queries.length)
+    throw new Unavailable('the response of OpenSearch lacks a page')
+  return queries.map((query, at) => {
+    const page = Object(responses[at])
+    if (page.error !== undefined) return toStoreError(toResponseError(page.status, page))
+    onDecode('unexpected')
+    try {
+      return rowsOf(page, query)
+    } catch (error) {
+      if (error instanceof Unavailable) return error
+      throw error
+    }
+  })
+}
+
+function upgradeRows(rows: (RenderedOrder & RawOrder)[], onDecode: OnDecode): RenderedOrder[] {
   onDecode(decodePathOf(rows))
-  if (rows === undefined) return parseRows(response, query)
   for (const row of rows) row.json = upgradeOrder(row.json, row.schemaVersion)
   return rows
 }
@@ -92,18 +125,14 @@ export function decodeSource(
   }
 }
 
-function decodePathOf(raw: readonly RawOrder[] | undefined): DecodePath {
-  if (raw === undefined) return 'unexpected'
+function decodePathOf(raw: readonly RawOrder[]): DecodePath {
   return raw.every(({ schemaVersion }) => schemaVersion === ORDER_SCHEMA_VERSION)
     ? 'cut'
     : 'older_shape'
 }
 
-function parseRows(
-  response: Buffer,
-  { accountId, sort }: Pick<PageQuery, 'accountId' | 'sort'>,
-): RenderedOrder[] {
-  const hits = completeHits(parseResponse(response))
+function rowsOf(response: object, { accountId, sort }: Listing): RenderedOrder[] {
+  const hits = completeHits(response)
   return hits.map((hit, at) => {
     const position = positionOf(hit)
     const before = hits[at - 1]

@@ -16,9 +16,10 @@ import { IndexMissing } from '../client/errors.ts'
 import { completeHits, positionOf } from '../client/search-response.ts'
 import type { IndexNames } from '../indices/index-names.ts'
 import { documentId } from '../order-document-source.ts'
-import { decodeOrder, decodePage, decodeSource, type OnDecode } from './decode-orders.ts'
+import { decodeOrder, decodeSource, type OnDecode } from './decode-orders.ts'
+import { createPageSearches, PRIMARY } from './page-searches.ts'
 import { createPageWindows, type PageWindows } from './page-windows.ts'
-import { buildLatestWriteSearch, buildSearch } from './search-body.ts'
+import { buildLatestWriteSearch } from './search-body.ts'
 
 export interface OpenSearchOrderStoreOptions {
   client: OpenSearch
@@ -43,36 +44,20 @@ export function createOpenSearchOrderStore({
   onDecode = () => {},
   windows = createPageWindows(wallClock),
 }: OpenSearchOrderStoreOptions): OrderStore {
-  /** Includes the decoding, so that an invalid response counts as a failure. */
-  async function search(
-    index: string,
-    query: PageQuery,
-    scope: RequestScope,
-    bound: number | null = null,
-  ) {
-    const preference = query.sort === 'updated_at_asc' ? PRIMARY : oneCopy(query.accountId)
-    const routing = encodeURIComponent(query.accountId)
-    const request = {
-      path: `/${index}/_search?allow_partial_search_results=false&preference=${preference}&routing=${routing}`,
-      body: JSON.stringify(buildSearch(query, bound)),
-    }
-    const response = await readRaw(client, deadlineMs, request, scope)
-    scope.own(response)
-    return decodePage(response, query, onDecode)
-  }
+  const search = createPageSearches({ client, deadlineMs, onDecode })
 
   /** Searches up to the probable end of the page first, and everything if it is not full there. */
   async function searchPage(query: PageQuery, scope: RequestScope) {
     const bound = windows.boundOf(query)
     if (bound !== null) {
-      const rows = await search(names.orders, query, scope, bound)
+      const rows = await search({ index: names.orders, query, bound, scope })
       if (rows.length === query.size) {
         windows.learn(query, rows)
         return rows
       }
       windows.forget(query)
     }
-    const rows = await search(names.orders, query, scope)
+    const rows = await search({ index: names.orders, query, bound: null, scope })
     windows.learn(query, rows)
     return rows
   }
@@ -87,11 +72,14 @@ export function createOpenSearchOrderStore({
   return {
     async findPage(query, scope = unbounded) {
       const addedParam = addedParamOf(query.filters)
-      // A refused filter is no failure of OpenSearch.
+      // Includes the decoding, so that an invalid response counts as a failure. A refused filter is
+      // no failure of OpenSearch.
       const page = await instrument('search', () =>
         addedParam === undefined
           ? searchPage(query, scope)
-          : search(names.filterableOrders, query, scope).catch(nullIfNotFilterable),
+          : search({ index: names.filterableOrders, query, bound: null, scope }).catch(
+              nullIfNotFilterable,
+            ),
       )
       if (page === null) throw new FilterUnavailableError(addedParam ?? '')
       return page
@@ -131,14 +119,4 @@ export function createOpenSearchOrderStore({
       })
     },
   }
-}
-
-/**
- * Replicas refresh at different times, so only the primary always shows writes in order: paging.md.
- */
-const PRIMARY = '_primary'
-
-/** Pins an account to one shard copy, and spreads accounts over the copies. */
-function oneCopy(accountId: string): string {
-  return `account-${encodeURIComponent(accountId)}`
 }

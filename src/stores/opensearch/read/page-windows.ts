@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../lib/clock.ts'
-import { filterConditions } from '../../../orders/filter-conditions.ts'
 import { NULL_INSTANT_KEY, type PageQuery, type Position } from '../../../orders/order-store.ts'
+import { isPlain } from './search-body.ts'
 
 /** Where the pages of an account's listing probably end. */
 export interface PageWindows {
@@ -40,7 +40,8 @@ export function createPageWindows(clock: Clock): PageWindows {
   return {
     boundOf(query) {
       const { after, sort, size } = query
-      const known = hasWindow(query) ? densities.get(listingOf(query)) : undefined
+      // Filters and a later pass change how dense the matching orders are.
+      const known = isPlain(query) ? densities.get(listingOf(query)) : undefined
       const start = after?.key ?? known?.firstKey ?? null
       if (known === undefined || start === null || known.msPerOrder > SPARSE_MS) return null
       const reach = Math.ceil(MARGIN * size * known.msPerOrder)
@@ -51,7 +52,7 @@ export function createPageWindows(clock: Clock): PageWindows {
 
     learn(query, rows) {
       const [first, last] = [rows[0], rows.at(-1)]
-      if (!hasWindow(query) || rows.length < query.size || !first || !last) return
+      if (!isPlain(query) || rows.length < query.size || !first || !last) return
       if (last.key === NULL_INSTANT_KEY) return
       const listing = listingOf(query)
       const span = Math.abs(last.key - (query.after ?? first).key)
@@ -66,11 +67,6 @@ export function createPageWindows(clock: Clock): PageWindows {
       if (known) densities.set(listingOf(query), { ...known, msPerOrder: Infinity })
     },
   }
-}
-
-/** Filters and a later pass change how dense the matching orders are. */
-function hasWindow({ filters, nullsWrittenAfter }: PageQuery): boolean {
-  return nullsWrittenAfter === null && filterConditions(filters).length === 0
 }
 
 function listingOf({ accountId, sort }: PageQuery): string {

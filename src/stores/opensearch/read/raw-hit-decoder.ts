@@ -13,7 +13,9 @@ import { ByteReader } from './byte-reader.ts'
  * Extracts orders from responses of OpenSearch by their checksum headers, without parsing them.
  * Parsing a page and rendering it again would cost many times as much as all other work for it.
  *
- *     page     = head [ hit *( "," hit ) ] "]}}"
+ *     page     = hits "}"
+ *     pages    = {"took":N,"responses":[ hits ,"status":200} *( "," hits ,"status":200} ) "]}"
+ *     hits     = head [ hit *( "," hit ) ] "]}"
  *     head     = {"took":N,"timed_out":false,"_shards":{…one, successful…},
  *                 "hits":{"max_score":null,"hits":[
  *     hit      = {"_index":…,"_id":…,"_score":null,"_routing":…,"_source":source,"sort":[key,"id"]}
@@ -30,15 +32,39 @@ export interface RawOrder {
 
 type RawRow = RenderedOrder & RawOrder
 
+type Listing = Pick<PageQuery, 'accountId' | 'sort'>
+
 /**
  * The rows of a page, as views of the response; `undefined` when the response must be parsed.
  * Verifies the account, the sort order, and that each row has the sort key and id of its document.
  */
-export function decodeRawHits(
-  response: Buffer,
-  { accountId, sort }: Pick<PageQuery, 'accountId' | 'sort'>,
-): RawRow[] | undefined {
+export function decodeRawHits(response: Buffer, listing: Listing): RawRow[] | undefined {
   const reader = new ByteReader(response)
+  const rows = readHits(reader, listing)
+  reader.expectText('}')
+  return isAtEnd(reader) ? rows : undefined
+}
+
+/** The rows of several pages in one response, like {@link decodeRawHits}. */
+export function decodeRawPages(
+  response: Buffer,
+  listings: readonly Listing[],
+): RawRow[][] | undefined {
+  const reader = new ByteReader(response)
+  reader.expectText('{"took":')
+  reader.readNumber()
+  reader.expectText(',"responses":[')
+  const pages = listings.map((listing, at) => {
+    if (at > 0) reader.expectText(',')
+    const rows = readHits(reader, listing)
+    reader.expectText(',"status":200}')
+    return rows
+  })
+  reader.expectText(']}')
+  return isAtEnd(reader) ? pages : undefined
+}
+
+function readHits(reader: ByteReader, { accountId, sort }: Listing): RawRow[] {
   reader.expectText('{"took":')
   reader.readNumber()
   reader.expectText(',"timed_out":false,"_shards":{"total":1,"successful":1,"skipped":')
@@ -63,8 +89,8 @@ export function decodeRawHits(
     if (before !== undefined && !isAfter(row, before, sort)) reader.fail()
     rows.push(row)
   }
-  reader.expectText(']}}')
-  return isAtEnd(reader) ? rows : undefined
+  reader.expectText(']}')
+  return rows
 }
 
 /**

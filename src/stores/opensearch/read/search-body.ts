@@ -18,6 +18,11 @@ const directions = {
   updated_at_asc: { order: 'asc', afterBound: 'gte', beforeBound: 'lte' },
 } as const satisfies Record<Sort, object>
 
+/** Whether a search finds all orders of the account that follow its position. */
+export function isPlain({ filters, nullsWrittenAfter }: PageQuery): boolean {
+  return nullsWrittenAfter === null && filterConditions(filters).length === 0
+}
+
 /** Builds the search for a page; `bound`: the last key that it considers, `null` for all. */
 export function buildSearch(
   { accountId, sort, filters, after, nullsWrittenAfter, size }: PageQuery,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom } from '../../../../src/demo/random.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { type RenderedOrder, type Sort, sorts } from '../../../../src/orders/order-store.ts'
-import { decodePage } from '../../../../src/stores/opensearch/read/decode-orders.ts'
+import { decodePage, decodePages } from '../../../../src/stores/opensearch/read/decode-orders.ts'
 import { byEffort } from '../../../support/effort.ts'
 import { hostileDocuments } from '../../../support/orders/hostile-orders.ts'
 import { createBackend } from '../../../support/stores/backend.ts'
@@ -43,6 +43,26 @@ function rowsOf(answer: Buffer, sort: Sort): RenderedOrder[] | null {
     return decodePage(answer, { accountId: ACCOUNT, sort }, () => {})
   } catch (error) {
     if (error instanceof Unavailable) return null
+    throw error
+  }
+}
+
+/** A response with the page, and the start of it, which a second search returned. */
+function withSecondPage(answer: Buffer): Buffer {
+  const [start = 0, end = 0] = startsOf(answer, HIT)
+  const first = Buffer.concat([answer.subarray(0, start), answer.subarray(start, end - 1)])
+  const parts = ['{"took":3,"responses":[', answer.subarray(0, -1), ',"status":200},', first]
+  return Buffer.concat([...parts, ']},"status":200}]}'].map((part) => Buffer.from(part)))
+}
+
+/** The pages of a response with two; `null` when the decoder rejects one or both. */
+function pagesOf(answer: Buffer, sort: Sort): (RenderedOrder[] | null)[] {
+  const listing = { accountId: ACCOUNT, sort }
+  try {
+    const pages = decodePages(answer, [listing, listing], () => {})
+    return pages.map((page) => (page instanceof Error ? null : page))
+  } catch (error) {
+    if (error instanceof Unavailable) return [null, null]
     throw error
   }
 }
@@ -97,6 +117,36 @@ describe.each(sorts)('a response sorted by %s', (sort) => {
 
   it('the decoder returns complete orders or none when parts are lost, repeated or moved', () => {
     expectNoFault(sort, rearranged(wholeAnswer(sort)))
+  })
+})
+
+describe.each(sorts)('a response with two pages sorted by %s', (sort) => {
+  const answer = () => withSecondPage(wholeAnswer(sort))
+  const rowsOfEach = (bytes: Buffer) =>
+    pagesOf(bytes, sort).map((page) => page?.map(asText) ?? null)
+
+  it('the decoder returns both pages of a complete response', () => {
+    const whole = rowsOf(wholeAnswer(sort), sort)?.map(asText)
+    expect(rowsOfEach(answer())).toEqual([whole, whole?.slice(0, 1)])
+  })
+
+  it('the decoder returns for each page its complete orders or none, whichever byte is replaced', () => {
+    const whole = rowsOfEach(answer())
+    let rejected = 0
+    for (const damaged of withAnother(answer())) {
+      const pages = rowsOfEach(damaged)
+      for (const [at, page] of pages.entries()) {
+        if (page === null) rejected += 1
+        else expect(page).toEqual(whole[at])
+      }
+    }
+    expect(rejected).toBeGreaterThan(ORDERS)
+  })
+
+  it('the decoder rejects a truncated response', () => {
+    for (let length = 0; length < answer().length; length += 7) {
+      expect(rowsOfEach(answer().subarray(0, length))).toEqual([null, null])
+    }
   })
 })
 

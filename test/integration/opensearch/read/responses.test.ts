@@ -1,6 +1,5 @@
 import { inspect } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { freeOwned, type OwnedBytes } from '../../../../src/lib/owned-bytes.ts'
 import { unbounded } from '../../../../src/lib/request-scope.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
@@ -176,14 +175,13 @@ describe('the decode path', () => {
     expect(decodePaths).toEqual([reading])
   })
 
-  it('the bytes of a page that is cut from its response are owned by the scope, which can free them', async () => {
+  it('the scope of the request frees the bytes of a page that is cut from its response', async () => {
     const { url } = await serve(respondText(200, pageOf(ORDER_SCHEMA_VERSION)))
-    const owned: OwnedBytes[] = []
-    const scope = { ...unbounded, own: (bytes: OwnedBytes) => void owned.push(bytes) }
-    const [row] = await connect([url]).findPage('acc_1', 'created_at_desc', scope)
+    const frees: (() => void)[] = []
+    const scope = { ...unbounded, onRelease: (free: () => void) => void frees.push(free) }
+    const [row] = await connect([url]).findPage('acc_1', 'created_at_desc', { scope })
     expect(text(row?.json)).toBe(order.json)
-    expect(owned.map(String)).toEqual([pageOf(ORDER_SCHEMA_VERSION)])
-    for (const bytes of owned) freeOwned(bytes)
+    for (const free of frees) free()
     expect(row?.json).toHaveLength(0)
   })
 

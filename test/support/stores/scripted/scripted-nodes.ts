@@ -1,6 +1,6 @@
 import { afterEach } from 'vitest'
 import { type RequestScope, unbounded } from '../../../../src/lib/request-scope.ts'
-import { noFilters } from '../../../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../../../src/orders/filters.ts'
 import type { Sort } from '../../../../src/orders/order-store.ts'
 import {
   connectOpenSearch,
@@ -17,6 +17,12 @@ export const SHORT_MS = 200
 export const GENEROUS_MS = 20_000
 
 export const names = indexNames('')
+
+interface FindOptions {
+  filters?: OrderFilters
+  size?: number
+  scope?: RequestScope
+}
 
 interface ConnectOptions extends Omit<OpenSearchNodes, 'urls'> {
   deadlineMs?: number
@@ -51,10 +57,10 @@ export function useScriptedNodes() {
         findPage: (
           accountId = 'acc_1',
           sort: Sort = 'created_at_desc',
-          scope: RequestScope = unbounded,
+          { filters = noFilters, size = 21, scope = unbounded }: FindOptions = {},
         ) => {
-          const start = { after: null, nullsWrittenAfter: null, size: 21 }
-          return store.findPage({ accountId, sort, filters: noFilters, ...start }, scope)
+          const start = { after: null, nullsWrittenAfter: null }
+          return store.findPage({ accountId, sort, filters, size, ...start }, scope)
         },
         latestWrite: () => store.latestWrite('acc_1'),
         get: (orderId = 'ord_1') => store.get('acc_1', orderId),

@@ -6,6 +6,7 @@ import { serializeDocument } from '../../../../../src/stores/opensearch/order-do
 import {
   decodeRawDocument,
   decodeRawHits,
+  decodeRawPages,
 } from '../../../../../src/stores/opensearch/read/raw-hit-decoder.ts'
 import { hostileDocument } from '../../../../support/orders/hostile-orders.ts'
 
@@ -37,6 +38,37 @@ const [first, second, third] = documents.map((document) => hit(document)) as [
 ]
 
 const manyProducts = Array.from({ length: 5_000 }, (_, n) => `prod_${n}_of_many`)
+
+describe('the decoder of several pages', () => {
+  const inPart = (answer: string) => `${answer.slice(0, -1)},"status":200}`
+  const pages = (...answers: string[]) =>
+    `{"took":4,"responses":[${answers.map(inPart).join(',')}]}`
+  const listing = { accountId: ACCOUNT, sort: 'created_at_desc' } as const
+  const decode = (answer: string, count: number) =>
+    decodeRawPages(Buffer.from(answer), Array(count).fill(listing))
+  const two = pages(whole, page(first))
+
+  it('returns the rows of each page in the order of the requests, as from a page alone', () => {
+    expect(decode(pages(whole, page(), page(second)), 3)).toEqual([
+      cut(whole),
+      [],
+      cut(page(second)),
+    ])
+  })
+
+  it.each<[string, string, number]>([
+    ['with fewer pages than were requested', two, 3],
+    ['with more pages', two, 1],
+    ['with a failed page', two.replace('"status":200', '"status":503'), 2],
+    ['with an error in place of a page', two.replace(inPart(whole), '{"error":{}}'), 2],
+    ['without a comma between pages', two.replace('},{"took"', '}{"took"'), 2],
+    ['with pages of another order', pages(page(second, first), page(first)), 2],
+    ['with bytes after its end', `${two} `, 2],
+    ['of a page alone', whole, 1],
+  ])('returns nothing from a response %s', (_what, answer, count) => {
+    expect(decode(answer, count)).toBeUndefined()
+  })
+})
 
 describe('the decoder of raw hits', () => {
   it('the decoder returns the orders as they were written, each with its sort key', () => {

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { formatInstant } from '../lib/instant.ts'
 import { parseQueryInstant } from '../orders/query-instant.ts'
-import { UsageError } from './errors.ts'
+import { ApiError, UnexpectedAnswerError, UsageError } from './errors.ts'
+import { getAccount } from './get-account.ts'
 import type { SyncState } from './sync-store.ts'
+import type { Transport } from './transport.ts'
 
 /** The API and the account that a store is synced with. */
 export interface SyncSource {
@@ -37,7 +39,54 @@ export function openState(
       'A chave não é a da última sincronização desta cópia. Se for uma chave nova da mesma conta, confirme com acceptNewKey (no comando: --accept-new-key); se for de outra conta, use outro destino.',
     )
   }
-  return { ...state, source }
+  if (state.source.key === source.key) return { ...state, source }
+  // The new key may mask other fields, so all orders are read again, also those of a run that the
+  // earlier key began.
+  return { ...state, source, walkedAt: null, pass: { ...state.pass, reached: 'done' } }
+}
+
+/**
+ * Confirms that the key is of the account whose orders the store has, and keeps that account in the
+ * state. One request, and only where the state is new, of an earlier client, or of another key.
+ * @throws UsageError for the key of another account, or of its sandbox; errors of the request
+ */
+export async function confirmAccount(
+  opened: SyncState,
+  saved: SyncState | null,
+  transport: Transport,
+  signal?: AbortSignal,
+): Promise<SyncState> {
+  const { account: known, source } = opened
+  if (known !== undefined && saved?.source.key === source.key) return opened
+  const account = await readAccount(transport, signal)
+  if (account === null) return opened
+  if (known !== undefined && known.id !== account.id) {
+    throw new UsageError(
+      `Esta cópia é dos pedidos da conta ${known.id}, e a chave é da conta ${account.id}. Use outro destino para outra conta.`,
+    )
+  }
+  if (known !== undefined && known.test !== account.test) {
+    const [theirs, ours] = account.test ? ['do sandbox', 'reais'] : ['reais', 'do sandbox']
+    throw new UsageError(
+      `Esta cópia é dos pedidos ${ours} da conta ${known.id}, e a chave lê os pedidos ${theirs}. Use outro destino para eles.`,
+    )
+  }
+  return { ...opened, account }
+}
+
+/** `null` where the service is older than `GET /v1/account`. */
+async function readAccount(
+  transport: Transport,
+  signal: AbortSignal | undefined,
+): Promise<NonNullable<SyncState['account']> | null> {
+  try {
+    const { id, test } = await getAccount(transport, signal)
+    return { id, test }
+  } catch (error) {
+    const isResponse = error instanceof ApiError || error instanceof UnexpectedAnswerError
+    if (isResponse && error.status === 404) return null
+    throw error
+  }
 }
 
 function initialState(source: SyncState['source'], since: string | Date | undefined): SyncState {

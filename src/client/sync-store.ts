@@ -33,6 +33,8 @@ export interface SyncState {
   version: 1
   /** The API address and a digest of the key. */
   source: { url: string; key: string }
+  /** The account of the key, or its sandbox; absent in a state of an earlier client. */
+  account?: { id: string; test: boolean }
   /** Only orders updated at this instant or later are synced; `null`: all. */
   since: string | null
   /** The greatest `updated_at` so far. */

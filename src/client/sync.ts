@@ -6,7 +6,7 @@ import { createListing, type OrderPage } from './listing.ts'
 import { assertDuration } from './options.ts'
 import { changeExclusively, savePage } from './removals.ts'
 import { afterPage, nextRun, restarted } from './sync-run.ts'
-import { openState, type SyncSource } from './sync-source.ts'
+import { confirmAccount, openState, type SyncSource } from './sync-source.ts'
 import type { SyncRun, SyncState, SyncStore } from './sync-store.ts'
 import type { Transport } from './transport.ts'
 
@@ -30,7 +30,7 @@ export interface SyncOptions {
    * `MassRemovalError`, because a lost index returns the same result.
    */
   allowMassRemoval?: boolean
-  /** Accepts another key than the last one, of the same account. */
+  /** Accepts another key than the last one, of the same account; the sync is then a full one. */
   acceptNewKey?: boolean
   /** Orders per page, each saved at once; 1 to 100, default 100. */
   limit?: number
@@ -98,9 +98,11 @@ async function syncOnce(
   assertDuration('fullSyncIntervalMs', fullSyncIntervalMs)
   const finish = { store, allowMassRemoval: options.allowMassRemoval ?? false, nowMs: clock }
   const end = (run: SyncState) => changeExclusively(store, () => finishRun(run, finish))
-  const saved = openState(await store.read(), source, options)
+  const saved = await store.read()
+  const opened = openState(saved, source, options)
+  const start = await confirmAccount(opened, saved, transport, options.signal)
   // An unfinished run whose pages are all saved brings no changes, so another run follows it.
-  const before = saved.pass.reached === 'listed' ? await end(saved) : { state: saved, dropped: 0 }
+  const before = start.pass.reached === 'listed' ? await end(start) : { state: start, dropped: 0 }
   const pass = nextRun(before.state, { overlapMs, fullSyncIntervalMs, nowMs: clock() })
   const { state, received } = await savePages(transport, { ...before.state, pass }, options)
   const after = await end(state)

@@ -108,7 +108,7 @@ mais saem da cópia na leitura completa, que é feita uma vez por dia. Se parar 
   --watch              continua sincronizando, até Ctrl-C
   --interval TEMPO     de quanto em quanto tempo, com --watch: 30s, 5m, 1h; o padrão é 60s
   --all                faz a leitura completa agora
-  --accept-new-key     a chave mudou, e é da mesma conta
+  --accept-new-key     a chave mudou, e é da mesma conta; o comando confere a conta, e lê tudo de novo
   --allow-mass-removal permite que uma leitura completa remova mais da metade de uma cópia de mais de 20 pedidos; sem
                        esta opção ela para com erro e não remove nada, porque a plataforma pode ter perdido o índice
 

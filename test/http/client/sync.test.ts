@@ -49,10 +49,14 @@ const sync = (options: Partial<SyncOptions> = {}, apiKey = key) =>
 
 /** The requests of the runs: `updated_gte`, and whether a cursor was sent. */
 const listRequests = () =>
-  faultServer.requests.map(({ url }) => ({
-    updatedGte: url.searchParams.get('updated_gte'),
-    hasCursor: url.searchParams.has('cursor'),
-  }))
+  faultServer.requests
+    .filter(({ url }) => url.pathname === '/v1/orders')
+    .map(({ url }) => ({
+      updatedGte: url.searchParams.get('updated_gte'),
+      hasCursor: url.searchParams.has('cursor'),
+    }))
+const accountRequests = () =>
+  faultServer.requests.filter(({ url }) => url.pathname === '/v1/account').length
 
 async function savedState() {
   const state = await store.read()
@@ -177,8 +181,57 @@ describe('a store', () => {
     await sync()
     const other = (await app.issue()).key
     await expect(sync({}, other)).rejects.toThrow(/A chave não é a da última/)
-    expect(await sync({ acceptNewKey: true }, other)).toMatchObject({ kind: 'changes' })
+    expect(await sync({ acceptNewKey: true }, other)).toMatchObject({ kind: 'all' })
     expect(await sync({}, other)).toMatchObject({ kind: 'changes' })
+  })
+
+  it('rejects a confirmed key of another account, and stays unchanged', async () => {
+    await sync()
+    const before = structuredClone(await store.read())
+    const other = (await app.issue({ accountId: 'acc_other' })).key
+    await expect(sync({ acceptNewKey: true }, other)).rejects.toThrow(
+      /da conta acc_1, e a chave é da conta acc_other/,
+    )
+    expect(await store.read()).toEqual(before)
+    expect(store.orders.size).toBe(9)
+  })
+
+  it('rejects a confirmed key of the sandbox of its account', async () => {
+    await sync()
+    const other = (await app.issue({ isTest: true })).key
+    await expect(sync({ acceptNewKey: true }, other)).rejects.toThrow(
+      /a chave lê os pedidos do sandbox/,
+    )
+  })
+
+  it('requests the account once per key, also for a state of an earlier client', async () => {
+    await sync()
+    await sync()
+    expect(accountRequests()).toBe(1)
+    const { account, ...earlier } = await savedState()
+    await store.save([], earlier)
+    await sync()
+    await sync()
+    expect(accountRequests()).toBe(2)
+    expect(await savedState()).toMatchObject({ account })
+  })
+
+  it('reads all orders again with a new key, also those of an unfinished full sync', async () => {
+    const died = new Error('died')
+    const onPage = () => {
+      throw died
+    }
+    await expect(sync({ limit: 2, onPage })).rejects.toBe(died)
+    faultServer.forget()
+    const other = (await app.issue()).key
+    expect(await sync({ acceptNewKey: true }, other)).toMatchObject({ kind: 'all', received: 9 })
+    expect(listRequests()[0]).toEqual({ updatedGte: null, hasCursor: false })
+  })
+
+  it('works with a service that has no account endpoint', async () => {
+    faultServer.plan({ status: 404, body: '' })
+    expect(await sync()).toMatchObject({ kind: 'all', received: 9 })
+    expect(await savedState()).not.toHaveProperty('account')
   })
 
   it('rejects another API address', async () => {

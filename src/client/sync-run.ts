@@ -28,6 +28,19 @@ export function nextRun(state: SyncState, plan: RunPlan): SyncRun {
     : { ...next, kind: 'changes', updatedGte: from }
 }
 
+/** The state at the start, or the continuation, of the run to make now. */
+export function beginRun(state: SyncState, plan: RunPlan): SyncState {
+  const pass = nextRun(state, plan)
+  return pass === state.pass ? state : withoutOldWatermark({ ...state, pass })
+}
+
+/**
+ * A full sync ends at the greatest `updated_at` of the orders that it sees, as in a new store. An
+ * earlier one may lie in the future, because the clock of the service was wrong.
+ */
+const withoutOldWatermark = (state: SyncState): SyncState =>
+  state.pass.kind === 'all' ? { ...state, watermark: null } : state
+
 /** True also if the last one lies in the future: the clock was wrong for an unknown time. */
 function isFullSyncDue({ walkedAt }: SyncState, { fullSyncIntervalMs, nowMs }: RunPlan): boolean {
   if (walkedAt === null) return true
@@ -53,7 +66,7 @@ export function afterPage(state: SyncState, { orders, nextCursor }: OrderPage): 
 export function restarted(state: SyncState): SyncState {
   const { number } = state.pass
   const fresh = { number: number + 1, received: 0, cursor: null, reached: 'listing' } as const
-  return { ...state, pass: { ...state.pass, ...fresh } }
+  return withoutOldWatermark({ ...state, pass: { ...state.pass, ...fresh } })
 }
 
 function earlier(instant: string, ms: number): string {

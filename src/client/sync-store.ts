@@ -37,7 +37,7 @@ export interface SyncState {
   account?: { id: string; test: boolean }
   /** Only orders updated at this instant or later are synced; `null`: all. */
   since: string | null
-  /** The greatest `updated_at` so far. */
+  /** The greatest `updated_at` since the start of the last full sync. */
   watermark: string | null
   /** When the last full sync ended, by the clock of this machine. */
   walkedAt: string | null

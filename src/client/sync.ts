@@ -5,7 +5,7 @@ import { findOrder } from './get-order.ts'
 import { createListing, type OrderPage } from './listing.ts'
 import { assertDuration } from './options.ts'
 import { changeExclusively, savePage } from './removals.ts'
-import { afterPage, nextRun, restarted } from './sync-run.ts'
+import { afterPage, beginRun, restarted } from './sync-run.ts'
 import { confirmAccount, openState, type SyncSource } from './sync-source.ts'
 import type { SyncRun, SyncState, SyncStore } from './sync-store.ts'
 import type { Transport } from './transport.ts'
@@ -103,8 +103,8 @@ async function syncOnce(
   const start = await confirmAccount(opened, saved, transport, options.signal)
   // An unfinished run whose pages are all saved brings no changes, so another run follows it.
   const before = start.pass.reached === 'listed' ? await end(start) : { state: start, dropped: 0 }
-  const pass = nextRun(before.state, { overlapMs, fullSyncIntervalMs, nowMs: clock() })
-  const { state, received } = await savePages(transport, { ...before.state, pass }, options)
+  const begun = beginRun(before.state, { overlapMs, fullSyncIntervalMs, nowMs: clock() })
+  const { state, received } = await savePages(transport, begun, options)
   const after = await end(state)
   const { kind } = state.pass
   return { kind, received, watermark: state.watermark, dropped: before.dropped + after.dropped }

@@ -159,6 +159,31 @@ describe('the next sync', () => {
   })
 })
 
+describe('a watermark in the future, because the clock of the service was wrong', () => {
+  const FUTURE = '2030-01-01T00:00:00.000Z'
+
+  it('hides changes until the next full sync, and none after it', async () => {
+    await sync()
+    await store.save([], { ...(await savedState()), watermark: FUTURE })
+    expect(await sync()).toMatchObject({ kind: 'changes', received: 0, watermark: FUTURE })
+    const healed = { kind: 'all', watermark: NEWEST }
+    expect(await sync({ fullSyncIntervalMs: 0 })).toMatchObject(healed)
+    expect(await sync({ overlapMs: 60_000 })).toMatchObject({ kind: 'changes', received: 2 })
+  })
+
+  it('is dropped by a full sync that the API makes restart', async () => {
+    const died = new Error('died')
+    const onPage = () => {
+      throw died
+    }
+    await expect(sync({ limit: 2, onPage })).rejects.toBe(died)
+    const state = await savedState()
+    const pass = { ...state.pass, cursor: 'nada' }
+    await store.save([], { ...state, watermark: FUTURE, pass })
+    expect(await sync()).toMatchObject({ kind: 'all', watermark: NEWEST })
+  })
+})
+
 describe('a rejected sync', () => {
   it('a sync is rejected while another sync of the same store is running', async () => {
     const first = sync()

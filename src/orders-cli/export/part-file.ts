@@ -10,7 +10,7 @@ import {
 } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { PRIVATE, replaceFile, syncFolder } from '../atomic-file.ts'
-import { CommandError } from '../errors.ts'
+import { CommandError, explain } from '../errors.ts'
 import type { Waiting } from '../lock/foreign-lock.ts'
 import { acquireLock } from '../lock/lock.ts'
 import { count } from '../terminal/format-text.ts'
@@ -32,11 +32,15 @@ export interface PartFile {
   /**
    * Renames the complete file to its final name. `assemble` writes that file from the part first, to
    * the path that it receives.
+   * @throws CompleteFileError for a failure after the rename
    */
   finish(assemble?: (part: string, path: string) => Promise<void>): Promise<void>
   /** Releases the lock, and removes the files if no page was written. */
   close(): Promise<void>
 }
+
+/** An error after the file has its final name: no export is left to continue. */
+export class CompleteFileError extends CommandError {}
 
 /** As many as Linux follows. */
 const MAX_LINKS = 40
@@ -119,8 +123,15 @@ export async function openPartFile(
             `${file}.part foi apagado ou movido durante a exportação: exporte de novo.`,
           )
         })
-        await syncFolder(dirname(target))
-        for (const path of [stateFile, part]) await rm(path, { force: true })
+        try {
+          await syncFolder(dirname(target))
+          // The part first: a state alone never stops a later export, and a part alone does.
+          for (const path of [part, stateFile]) await rm(path, { force: true })
+        } catch (error) {
+          throw new CompleteFileError(
+            `${file} está completo, mas algo falhou depois disso: ${explain(error).message}`,
+          )
+        }
       },
       async close() {
         await written.close()

@@ -12,7 +12,7 @@ import type { OrdersProgress } from '../terminal/progress.ts'
 import { assembleFile } from './assemble-file.ts'
 import type { Filters } from './filters.ts'
 import type { Format } from './formats/format.ts'
-import type { PartFile } from './part-file.ts'
+import { CompleteFileError, type PartFile } from './part-file.ts'
 
 export interface Export {
   client: OrdersClient
@@ -117,7 +117,7 @@ const encode = ({ orders }: OrderPage, format: Format) =>
 
 function withNextStep(error: unknown, { part, file, resumeCommand }: FileExport): unknown {
   const { bytes, orders, cursor } = part.state()
-  if (bytes === 0) return error
+  if (bytes === 0 || error instanceof CompleteFileError) return error
   if (error instanceof ApiError && error.param === 'cursor' && cursor !== null) {
     return new CommandError(
       `O serviço não aceita mais o ponto em que ${file}.part parou: é de outra conta, ou antigo demais. ${file}.part ficou como estava; para começar de novo, apague ou mova esse arquivo e repita o comando sem --resume. (${error.message})`,

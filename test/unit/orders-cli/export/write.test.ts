@@ -1,0 +1,58 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createOrdersClient } from '../../../../src/client/client.ts'
+import { createFormat } from '../../../../src/orders-cli/export/formats/format.ts'
+import { CompleteFileError, openPartFile } from '../../../../src/orders-cli/export/part-file.ts'
+import { exportToFile } from '../../../../src/orders-cli/export/write.ts'
+import { apiOrder } from '../../../support/orders-cli/api-order.ts'
+import { temporaryFolder } from '../../../support/stores/backend.ts'
+
+const BASE_URL = 'https://api.exemplo.com.br'
+const page = { object: 'list', data: [apiOrder()], has_more: false, next_cursor: null }
+
+let folder: string
+let remove: () => void
+beforeEach(() => {
+  ;({ folder, remove } = temporaryFolder())
+})
+afterEach(() => remove())
+
+/** Exports to pedidos.xlsx, where the removal of the state file fails. Returns the error. */
+async function failToRemoveState(): Promise<unknown> {
+  const request = { url: BASE_URL, filters: {}, format: 'xlsx', rows: 'orders' }
+  const part = await openPartFile('pedidos.xlsx', request, false, folder)
+  const fetch = async () => Response.json(page)
+  const job = {
+    client: createOrdersClient({ baseUrl: BASE_URL, apiKey: 'key_live_1', fetch }),
+    filters: {},
+    format: createFormat('xlsx', { rows: 'orders', headers: 'api' }),
+    progress: { update() {}, wait() {}, fail() {}, recover() {} },
+    part,
+    file: 'pedidos.xlsx',
+    resumeCommand: ['orders', 'export', '--resume'],
+  }
+  const replaceStateByFolder = () => {
+    rmSync(`${folder}/pedidos.xlsx.part.json`, { recursive: true })
+    mkdirSync(`${folder}/pedidos.xlsx.part.json`)
+  }
+  const status = { show: replaceStateByFolder, clear() {}, printLine() {} }
+  const stream = { isTTY: false, columns: 0, write() {} }
+  const signal = new AbortController().signal
+  const process = { program: ['orders'], cwd: folder, env: {}, stdout: stream, stderr: stream }
+  try {
+    return await exportToFile(job, { ...process, signal, status }).catch((error: unknown) => error)
+  } finally {
+    await part.close()
+  }
+}
+
+it('an export that fails after the rename reports a complete file, and nothing to continue', async () => {
+  const error = await failToRemoveState()
+  expect(error).toBeInstanceOf(CompleteFileError)
+  expect(`${error}`).toContain('pedidos.xlsx está completo, mas algo falhou depois disso: ')
+})
+
+it('an export removes its part before its state, so that no part without a state stays', async () => {
+  await failToRemoveState()
+  expect(readdirSync(folder).sort()).toEqual(['pedidos.xlsx', 'pedidos.xlsx.part.json'])
+})

@@ -58,7 +58,10 @@ export async function runExport(args: readonly string[], context: Context): Prom
   }
   const request = { url, filters, format: formatName, rows, ...(headers === 'pt' && { headers }) }
   const file = await followLink(text.out, context.cwd)
-  const part = await openPartFile(file, request, flags.has('resume'), context.cwd, context)
+  const part = await openPartFile(file, request, flags.has('resume'), context.cwd, {
+    ...context,
+    head: format.head,
+  })
   try {
     const progress = createOrdersProgress(context.status, monotonicClock, part.state().orders)
     const client = await connect(context, url, progress.wait)

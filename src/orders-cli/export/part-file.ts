@@ -66,7 +66,7 @@ export async function followLink(file: string, cwd: string): Promise<string> {
 
 /**
  * Opens `<file>.part` and its state `<file>.part.json`, locked by this process. `file` is no
- * symbolic link; `cwd`: where a relative `file` starts.
+ * symbolic link; `cwd`: where a relative `file` starts; `head`: the text before the first order.
  * @throws CommandError if an unfinished export is there that must not or cannot be resumed
  */
 export async function openPartFile(
@@ -74,7 +74,7 @@ export async function openPartFile(
   request: ExportRequest,
   isResuming: boolean,
   cwd: string,
-  waiting: Waiting = {},
+  { head = '', ...waiting }: Waiting & { head?: string } = {},
 ): Promise<PartFile> {
   const target = resolve(cwd, file)
   const [part, stateFile] = [`${target}.part`, `${target}.part.json`]
@@ -87,7 +87,7 @@ export async function openPartFile(
   )
   let handle: FileHandle | undefined
   try {
-    const resumed = await findUnfinished(file, { part, stateFile }, request, isResuming)
+    const resumed = await findUnfinished(file, { part, stateFile, head }, request, isResuming)
     let state = resumed ?? initialState(request)
     if (resumed === null) await replaceFile(stateFile, JSON.stringify(state))
     handle = await open(part, resumed === null ? 'w' : 'r+', PRIVATE)
@@ -164,7 +164,7 @@ async function rejectSpecialFile(file: string, target: string): Promise<void> {
 /** The state of the unfinished export to resume; `null` if there is none. */
 async function findUnfinished(
   file: string,
-  { part, stateFile }: { part: string; stateFile: string },
+  { part, stateFile, head }: { part: string; stateFile: string; head: string },
   request: ExportRequest,
   isResuming: boolean,
 ): Promise<PartState | null> {
@@ -195,7 +195,24 @@ async function findUnfinished(
       `${file}.part foi alterado: tem ${count(found.size, 'byte')}, e deveria ter ${state.bytes.toLocaleString('pt-BR')}. ${restartHint}`,
     )
   }
+  // Another version of this program may have other columns, and the rows would be shifted.
+  if (!(await startsWith(part, head))) {
+    throw new CommandError(
+      `Não dá para continuar ${file}.part: as colunas dele não são as desta versão do comando. ${restartHint}`,
+    )
+  }
   return state
+}
+
+async function startsWith(path: string, text: string): Promise<boolean> {
+  const expected = Buffer.from(text)
+  const handle = await open(path)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(expected.length), { position: 0 })
+    return buffer.subarray(0, bytesRead).equals(expected)
+  } finally {
+    await handle.close()
+  }
 }
 
 async function writeAt(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {

@@ -24,6 +24,32 @@ it('an export leaves the files to the process that has removed its expired lock'
   expect(readdirSync(folder).sort()).toEqual(['pedidos.csv.part', 'pedidos.csv.part.json'])
 })
 
+describe('an export in CSV that another version of the command began', () => {
+  const request = { url: 'https://api.exemplo.com.br', filters: {}, format: 'csv', rows: 'orders' }
+  const open = (head: string) => openPartFile('pedidos.csv', request, true, folder, { head })
+
+  beforeEach(async () => {
+    const part = await open('id,name\r\n')
+    await part.append('id,name\r\n1,Ana\r\n', 'next', 1)
+    await part.close()
+  })
+
+  it.each(['id,phone,name\r\n', 'id,name,phone\r\n', 'id;name\r\n'])(
+    'is not continued with the columns %j',
+    async (head) => {
+      await expect(open(head)).rejects.toThrow(
+        'Não dá para continuar pedidos.csv.part: as colunas dele não são as desta versão',
+      )
+    },
+  )
+
+  it('is continued with the same columns', async () => {
+    const part = await open('id,name\r\n')
+    expect(part.isResumed).toBe(true)
+    await part.close()
+  })
+})
+
 describe('the file that a symbolic link names', () => {
   const at = (...names: string[]) => join(realpathSync(folder), ...names)
   const link = (target: string, ...names: string[]) => symlinkSync(target, at(...names))

@@ -6,6 +6,10 @@ const BACKOFF = { firstMs: 500, longestMs: 30_000 }
 const EDGE_RETRY_AFTER_MS = 300_000
 /** Tries at an address that never responded as this API does: it is probably wrong. */
 const MAX_TRIES_UNKNOWN = 3
+/** How long an address that never responded may be unavailable: a short restart of the service. */
+const RESTART_MS = 60_000
+/** What a load balancer returns while the service behind it restarts. */
+const UNAVAILABLE = new Set([502, 503, 504])
 /** Tries at a known address that now returns something else, such as a captive portal. */
 const MAX_TRIES_UNEXPECTED = 5
 
@@ -14,11 +18,14 @@ export interface Attempt {
   failedTries: number
   /** Whether this API has ever responded to this client. */
   isKnown: boolean
+  /** Milliseconds since the start of the call. */
+  elapsedMs: number
 }
 
 /**
  * Milliseconds until a failed call is retried; `null` if a retry cannot succeed. Every call is a
- * read, so a retry is safe. `random` (0 to 1) is the jitter that spreads clients over time.
+ * read, so a retry is safe. An address that this API never responded at has three tries, except
+ * that a 502, 503 or 504 is retried for about a minute: that may be a restart. `random` (0 to 1) is the jitter that spreads clients over time.
  */
 export function retryDelayMs(error: unknown, attempt: Attempt, random: number): number | null {
   const backoff = backoffMs(attempt.failedTries, BACKOFF) * (0.5 + random / 2)
@@ -30,7 +37,9 @@ export function retryDelayMs(error: unknown, attempt: Attempt, random: number): 
       // At least the backoff: `Retry-After: 0` would otherwise become a busy loop.
       return Math.max(retryAfterMs ?? fallbackMs, backoff)
     }
-    const mayRetry = attempt.isKnown || attempt.failedTries < MAX_TRIES_UNKNOWN
+    const mayRetry = UNAVAILABLE.has(status)
+      ? attempt.isKnown || attempt.elapsedMs < RESTART_MS
+      : attempt.isKnown || attempt.failedTries < MAX_TRIES_UNKNOWN
     return status >= 500 && mayRetry ? Math.max(retryAfterMs ?? 0, backoff) : null
   }
   if (error instanceof ConnectionError) {

@@ -94,8 +94,9 @@ export function createTransport(options: TransportOptions): Transport {
         try {
           return await tryOnce(url, signal)
         } catch (error) {
-          const waitMs = retryDelayMs(error, { failedTries, isKnown }, Math.random())
-          if (waitMs === null || clock() - startedMs + waitMs > retryForMs) throw error
+          const elapsedMs = clock() - startedMs
+          const waitMs = retryDelayMs(error, { failedTries, isKnown, elapsedMs }, Math.random())
+          if (waitMs === null || elapsedMs + waitMs > retryForMs) throw error
           if (isRateLimited(error)) rateLimiter.pause(waitMs) // The limit holds for all calls.
           onWait({ waitMs, error: error as OrdersError })
           await sleep(waitMs, signal)

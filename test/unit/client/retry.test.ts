@@ -22,7 +22,7 @@ const edge = (status: number, seconds?: number) => new EdgeError('', meta(status
 const connection = (isFinal: boolean) => new ConnectionError('', { cause: null, isFinal })
 const portal = new UnexpectedAnswerError('', { status: 200, requestId: null })
 
-const known = { failedTries: 1, isKnown: true }
+const known = { failedTries: 1, isKnown: true, elapsedMs: 0 }
 const retry = (error: Error, tried = known) => retryDelayMs(error, tried, 1)
 
 describe('a call is retried', () => {
@@ -68,8 +68,21 @@ describe('a call is not retried', () => {
   it.each([
     ['an unexpected response arrives from an unknown address', portal, 1],
     ['an unknown address does not respond', connection(false), 3],
-    ['a load balancer returns 502 at an unknown address', edge(502), 3],
+    ['a load balancer returns 500 at an unknown address', edge(500), 3],
   ])('a call is not retried when %s', (_what, error, failedTries) => {
-    expect(retry(error, { isKnown: false, failedTries })).toBeNull()
+    expect(retry(error, { isKnown: false, failedTries, elapsedMs: 2_000 })).toBeNull()
+  })
+})
+
+describe('a load balancer without a service, at an address that never responded,', () => {
+  const unknown = { isKnown: false, failedTries: 7, elapsedMs: 59_999 }
+
+  it.each([502, 503, 504])('is retried after a %i for a minute', (status) => {
+    expect(retry(edge(status), unknown)).toBe(30_000)
+    expect(retry(edge(status), { ...unknown, elapsedMs: 60_000 })).toBeNull()
+  })
+
+  it('is retried after its Retry-After', () => {
+    expect(retry(edge(503, 45), { ...unknown, failedTries: 1 })).toBe(45_000)
   })
 })

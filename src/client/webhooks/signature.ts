@@ -17,11 +17,12 @@ export function decodeSecret(secret: string | undefined): Uint8Array<ArrayBuffer
 }
 
 /**
- * The signatures of the known version, in base64.
+ * The signatures of the known version, in base64. A comma before a space joins two headers, which a
+ * proxy may make of one; the comma within `v1,…` has no space.
  * @throws WebhookVerificationError without one
  */
 export function parseSignatures(header: string): string[] {
-  const known = header.split(' ').filter((signature) => signature.startsWith('v1,'))
+  const known = header.split(/,? +/).filter((signature) => signature.startsWith('v1,'))
   if (known.length > 0) return known.map((signature) => signature.slice('v1,'.length))
   throw new WebhookVerificationError(
     'unsupported_signature',

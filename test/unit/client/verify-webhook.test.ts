@@ -27,6 +27,16 @@ interface Case {
 const verify = ({ body = BODY, headers = HEADERS, secrets = SECRET, options = {} }: Case = {}) =>
   verifyWebhook(body, headers, secrets, { now: () => NOW_MS, ...options })
 const signedAt = (nowMs: number) => ({ headers: signDelivery(ID, BODY, { nowMs }).headers })
+/** A delivery with a header for each signature. */
+function twoHeaders(...secrets: string[]): Case {
+  const signatures = secrets.map(
+    (secret) =>
+      signDelivery(ID, BODY, { nowMs: NOW_MS, secrets: [secret] }).headers['webhook-signature'],
+  )
+  const headers = new Headers(without('webhook-signature'))
+  for (const signature of signatures) headers.append('webhook-signature', signature)
+  return { headers }
+}
 const without = (name: string) =>
   Object.fromEntries(Object.entries(HEADERS).filter(([key]) => key !== name))
 
@@ -54,6 +64,14 @@ describe('a webhook signed by the public package is accepted', () => {
       {
         headers: Object.fromEntries(Object.entries(HEADERS).map(([name, one]) => [name, [one]])),
       },
+    ],
+    [
+      'with two headers of a signature, of which the first is ours',
+      twoHeaders(SECRET, OTHER_SECRET),
+    ],
+    [
+      'with two headers of a signature, of which the last is ours',
+      twoHeaders(OTHER_SECRET, SECRET),
     ],
     [
       'with two signatures, of which the first is ours',

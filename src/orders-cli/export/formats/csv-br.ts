@@ -31,7 +31,10 @@ export function formatReais(cents: number): string {
 
 const NUMBER_FORMAT = { useGrouping: false, maximumSignificantDigits: 17 }
 
-/** A number without thousands separators and without an exponent, which Excel would display. */
+/**
+ * A number without thousands separators and without an exponent, which Excel would display. From
+ * English, because a Node with little locale data formats Portuguese as English.
+ */
 export function decimalComma(number: number): string {
-  return number.toLocaleString('pt-BR', NUMBER_FORMAT)
+  return number.toLocaleString('en-US', NUMBER_FORMAT).replace('.', ',')
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { decimalComma, formatReais } from '../../../../../src/orders-cli/export/formats/csv-br.ts'
 
 describe('cents', () => {
@@ -36,6 +36,18 @@ describe('a rate', () => {
     [1e21, '1000000000000000000000'],
   ])('the rate %d is rendered as %s', (rate, text) => {
     expect(decimalComma(rate)).toBe(text)
+  })
+
+  it('a number has a decimal comma where Node knows only English', () => {
+    const { format } = new Intl.NumberFormat('en-US', {
+      useGrouping: false,
+      maximumSignificantDigits: 17,
+    })
+    vi.spyOn(Number.prototype, 'toLocaleString').mockImplementation(function (this: number) {
+      return format(this)
+    })
+    expect(decimalComma(1234.5)).toBe('1234,5')
+    vi.restoreAllMocks()
   })
 
   it('parses back to the same number', () => {

@@ -55,18 +55,31 @@ export class EdgeError extends OrdersError {
   }
 }
 
-/** Whether the service or the edge responded 429. */
+/** Whether the service, the edge or a gateway responded 429. */
 export function isRateLimited(error: unknown): boolean {
-  return (error instanceof ApiError || error instanceof EdgeError) && error.status === 429
+  const isResponse =
+    error instanceof ApiError ||
+    error instanceof EdgeError ||
+    error instanceof UnexpectedAnswerError
+  return isResponse && error.status === 429
 }
 
 /** The response is not one of this API: a wrong address, a captive portal, or a proxy. */
 export class UnexpectedAnswerError extends OrdersError {
   readonly status: number
+  readonly retryAfterSeconds: number | null
 
-  constructor(message: string, { status, requestId }: Pick<ResponseMeta, 'status' | 'requestId'>) {
+  constructor(
+    message: string,
+    {
+      status,
+      requestId,
+      retryAfterSeconds = null,
+    }: Omit<ResponseMeta, 'retryAfterSeconds'> & Partial<ResponseMeta>,
+  ) {
     super(message, requestId)
     this.status = status
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }
 

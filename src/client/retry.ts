@@ -29,7 +29,7 @@ export interface Attempt {
  */
 export function retryDelayMs(error: unknown, attempt: Attempt, random: number): number | null {
   const backoff = backoffMs(attempt.failedTries, BACKOFF) * (0.5 + random / 2)
-  if (error instanceof ApiError || error instanceof EdgeError) {
+  if (error instanceof ApiError || error instanceof EdgeError || isGatewayError(error)) {
     const { status, retryAfterSeconds } = error
     const retryAfterMs = retryAfterSeconds === null ? null : retryAfterSeconds * 1000
     if (status === 429) {
@@ -50,4 +50,12 @@ export function retryDelayMs(error: unknown, attempt: Attempt, random: number): 
     return attempt.isKnown && attempt.failedTries < MAX_TRIES_UNEXPECTED ? backoff : null
   }
   return null
+}
+
+/**
+ * A gateway that sets a `Request-Id` and no error of this API. Its 429 and 503 are as those of the
+ * edge.
+ */
+function isGatewayError(error: unknown): error is UnexpectedAnswerError {
+  return error instanceof UnexpectedAnswerError && (error.status === 429 || error.status === 503)
 }

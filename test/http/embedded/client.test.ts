@@ -311,6 +311,13 @@ describe('a retry of the client', () => {
     expect(orders.waits.map(({ waitMs }) => waitMs >= atLeastMs)).toEqual([true])
   })
 
+  it.each([429, 503])('the client waits for the Retry-After of a gateway’s %i', async (status) => {
+    const orders = await connectKnown()
+    faultServer.plan(text(status, '{}', { 'request-id': 'gw-1', 'retry-after': '1' }))
+    expect(await orders.get('ord_01')).toMatchObject({ id: 'ord_01' })
+    expect(orders.waits.map(({ waitMs }) => waitMs)).toEqual([1_000])
+  })
+
   it('the client waits by the clock of the sender when Retry-After is a date', async () => {
     const orders = await connectKnown()
     const now = 'Mon, 05 Jan 2099 10:00:00 GMT'

@@ -22,6 +22,9 @@ const edge = (status: number, seconds?: number) => new EdgeError('', meta(status
 const connection = (isFinal: boolean) => new ConnectionError('', { cause: null, isFinal })
 const portal = new UnexpectedAnswerError('', { status: 200, requestId: null })
 
+const gateway = (status: number, seconds: number | null = null) =>
+  new UnexpectedAnswerError('', { ...meta(status, seconds), requestId: 'gw-1' })
+
 const known = { failedTries: 1, isKnown: true, elapsedMs: 0 }
 const retry = (error: Error, tried = known) => retryDelayMs(error, tried, 1)
 
@@ -33,6 +36,9 @@ describe('a call is retried', () => {
     ['a 429 with Retry-After 0, after the backoff', api(429, 0), 500],
     ['a 503, after its Retry-After if that exceeds the backoff', api(503, 2), 2_000],
     ['a 500, after the backoff', api(500), 500],
+    ['a 429 of a gateway with a request id, after its Retry-After', gateway(429, 20), 20_000],
+    ['a 503 of a gateway with a request id, after its Retry-After', gateway(503, 20), 20_000],
+    ['a 429 of a gateway without the header, after the backoff', gateway(429), 500],
     ['a 502 of the edge, after the backoff', edge(502), 500],
     ['a cut connection, after the backoff', connection(false), 500],
     ['a captive portal at a known address, after the backoff', portal, 500],

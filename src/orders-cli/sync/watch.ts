@@ -3,6 +3,7 @@ import {
   ApiError,
   ConnectionError,
   EdgeError,
+  OrdersError,
   type SyncResult,
   UnexpectedAnswerError,
 } from '../../client/client.ts'
@@ -10,10 +11,14 @@ import { explain } from '../errors.ts'
 import { count } from '../terminal/format-text.ts'
 import type { OrdersProgress } from '../terminal/progress.ts'
 
+/** A longer pause would exceed the limit of a Node timer, and end at once. */
+const MAX_PAUSE_MS = 7 * 86_400_000
+
 export type Sync = (isFirst: boolean) => Promise<SyncResult & { changes: number }>
 
 /**
- * Syncs at intervals until it is interrupted. An outage of the API is reported once, and retried.
+ * Syncs at intervals until it is interrupted. An outage of the API is reported once, and retried at
+ * the next interval, or after a longer `Retry-After`.
  * `print` receives a line per sync that changed something.
  * @throws permanent errors, such as a revoked key
  */
@@ -25,6 +30,7 @@ export async function watch(
 ): Promise<never> {
   let isSynced = false
   for (;;) {
+    let pauseMs = intervalMs
     try {
       const result = await sync(!isSynced)
       progress.recover()
@@ -34,10 +40,21 @@ export async function watch(
       isSynced = true
     } catch (error) {
       if (signal.aborted || !isOutage(error, isSynced)) throw error
+      pauseMs = pauseAfter(error, intervalMs)
       progress.fail(`${explain(error).message} Continuo tentando; aviso quando voltar.`)
     }
-    await pause(intervalMs, undefined, { signal })
+    await pause(pauseMs, undefined, { signal })
   }
+}
+
+/**
+ * Milliseconds until the sync after a failed one. The client waits for a `Retry-After` itself,
+ * except for one that exceeds its limit of a call.
+ */
+export function pauseAfter(error: unknown, intervalMs: number): number {
+  const isResponse = error instanceof OrdersError && 'retryAfterSeconds' in error
+  const retryAfterMs = isResponse ? Number(error.retryAfterSeconds) * 1000 : 0
+  return Math.min(Math.max(intervalMs, retryAfterMs), MAX_PAUSE_MS)
 }
 
 /** Whether an error is transient. Before the first sync, a foreign response is a wrong address. */

@@ -6,7 +6,7 @@ import {
   UnexpectedAnswerError,
   UsageError,
 } from '../../../../src/client/client.ts'
-import { type Sync, summary, watch } from '../../../../src/orders-cli/sync/watch.ts'
+import { pauseAfter, type Sync, summary, watch } from '../../../../src/orders-cli/sync/watch.ts'
 import { createOrdersProgress } from '../../../../src/orders-cli/terminal/progress.ts'
 
 const responseWith = (status: number) => ({ status, requestId: null, retryAfterSeconds: null })
@@ -18,6 +18,8 @@ const api = (status: number) =>
 const connection = (isFinal: boolean) =>
   new ConnectionError('A rede caiu.', { cause: null, isFinal })
 const edge = new EdgeError('O balanceador respondeu 502.', responseWith(502))
+const retryAfter = (retryAfterSeconds: number) =>
+  new EdgeError('Espere.', { ...responseWith(429), retryAfterSeconds })
 const portal = new UnexpectedAnswerError('Não é desta API.', responseWith(200))
 type Synced = Awaited<ReturnType<Sync>>
 const nothing: Synced = { kind: 'changes', received: 0, watermark: null, dropped: 0, changes: 0 }
@@ -77,6 +79,22 @@ describe('an outage during a watch', () => {
   ])('an outage during a watch may be caused by %s', async (_what, outage) => {
     const { calls } = await watching(nothing, outage, nothing)
     expect(calls).toHaveLength(4)
+  })
+
+  it('an outage during a watch is retried after its Retry-After', async () => {
+    const startedAt = performance.now()
+    await watching(nothing, retryAfter(0.2), nothing)
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(199)
+  })
+
+  it.each([
+    ['a longer Retry-After', retryAfter(3_600), 3_600_000],
+    ['a shorter Retry-After', retryAfter(1), 60_000],
+    ['a Retry-After of eleven days', retryAfter(999_999), 7 * 86_400_000],
+    ['no Retry-After', edge, 60_000],
+    ['no response', connection(false), 60_000],
+  ])('the pause of a watch after %s', (_what, error, ms) => {
+    expect(pauseAfter(error, 60_000)).toBe(ms)
   })
 
   it('an outage before the first sync leaves the next sync as the first', async () => {

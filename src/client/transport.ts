@@ -31,24 +31,30 @@ export interface Transport {
   get(path: string, query: URLSearchParams, signal?: AbortSignal): Promise<unknown>
 }
 
+/** How long a 401 holds for later calls: at most twelve requests a minute then return 401. */
+const AUTH_ERROR_TTL_MS = 5_000
+
 /**
  * Creates the transport of one API key. A retry waits for the backoff or a longer `Retry-After`,
- * and none starts after `retryForMs`. A 401 fails all queued calls without a request.
+ * and none starts after `retryForMs`. A 401 fails all queued calls, and those of the next five
+ * seconds, without a request.
  */
 export function createTransport(options: TransportOptions): Transport {
   const { baseUrl, apiKey, timeoutMs, retryForMs, onWait, clock = monotonicClock } = options
   const rateLimiter = createRateLimiter(clock)
   let isKnown = false
-  /** The latest 401. */
+  /** The latest 401, and when it arrived. */
   let authError: ApiError | undefined
+  let authErrorAtMs = 0
 
   async function tryOnce(url: string, signal: AbortSignal | undefined): Promise<unknown> {
     const authErrorBefore = authError
     const call = await rateLimiter.acquire(signal)
     let headers: Headers | undefined
     try {
-      // Queued calls would fail as well, and thirty 401 responses block the address.
-      if (authError !== undefined && authError !== authErrorBefore) throw authError
+      // Queued and repeated calls would fail as well, and thirty 401 responses block the address.
+      const isRecent = clock() - authErrorAtMs < AUTH_ERROR_TTL_MS
+      if (authError !== undefined && (isRecent || authError !== authErrorBefore)) throw authError
       const response = await send(url, signal)
       headers = response.headers
       const body = parseResponse(response)
@@ -57,7 +63,10 @@ export function createTransport(options: TransportOptions): Transport {
     } catch (error) {
       if (error instanceof ApiError) {
         isKnown = true
-        if (error.status === 401) authError = error
+        if (error.status === 401 && error !== authError) {
+          authError = error
+          authErrorAtMs = clock()
+        }
       }
       throw error
     } finally {

@@ -122,7 +122,7 @@ describe('a removal', () => {
   it('a removal fails when the API does not respond, so that the event is delivered again', async () => {
     await sync()
     await erase()
-    faultServer.plan({ status: 401, body: '{"error":{"code":"unauthorized","message":"Não."}}' })
+    faultServer.plan({ status: 403, body: '{"error":{"code":"forbidden","message":"Não."}}' })
     await expect(apply()).rejects.toThrow('Não.')
     expect(ids()).toContain(ORDER)
   })

@@ -9,6 +9,7 @@ import {
   UsageError,
   type Wait,
 } from '../../../src/client/client.ts'
+import { createTransport } from '../../../src/client/transport.ts'
 import {
   type FaultServer,
   type ServerResponseStub,
@@ -221,6 +222,29 @@ describe('an error of the client', () => {
     const calls = Array.from({ length: 40 }, () => failure(get('ord_00')))
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(calls.map(() => 401))
     expect(statuses()).toEqual([401])
+  })
+
+  it('the client throws the same 401 for calls of the next seconds without sending them', async () => {
+    const { get } = connect({ apiKey: 'key_live_nada' })
+    for (let call = 0; call < 3; call++) {
+      expect(await failure(get('ord_00'))).toMatchObject({ status: 401 })
+    }
+    expect(statuses()).toEqual([401])
+  })
+
+  it('the client sends calls again some seconds after a 401', async () => {
+    let nowMs = 0
+    const { baseUrl } = faultServer
+    const limits = { timeoutMs: 30_000, retryForMs: 0, onWait() {}, fetch, clock: () => nowMs }
+    const transport = createTransport({ baseUrl, apiKey: key, ...limits })
+    const get = () => failure(transport.get('/v1/orders/ord_00', new URLSearchParams()))
+    faultServer.plan(text(401, '{"error":{"code":"invalid_api_key","message":"Não."}}'))
+    expect(await get()).toMatchObject({ status: 401 })
+    nowMs = 4_999
+    expect(await get()).toMatchObject({ status: 401 })
+    nowMs = 5_000
+    expect(await get()).toBeUndefined()
+    expect(statuses()).toEqual([401, 200])
   })
 
   it('the client throws UsageError for invalid arguments without sending a request', async () => {

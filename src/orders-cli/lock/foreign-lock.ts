@@ -13,9 +13,14 @@ export interface Waiting {
   status?: Pick<StatusLine, 'printLine'>
 }
 
-/** A lock of another process table, which shows only by its renewals that its process is alive. */
+/**
+ * A lock of another process table, or of one without start times. It shows only by its renewals that
+ * its process is alive.
+ */
 export interface ForeignLock {
   file: string
+  /** What is known of its process, as the start of a sentence. */
+  holder: string
   renewedMs: number
   expiresInMs: number
 }
@@ -43,13 +48,11 @@ export async function watch(
     leftMs = untilMs - monotonicClock()
   ) {
     await pause(Math.min(leftMs + 1, WATCH_MS), undefined, { ...(signal && { signal }) })
-    for (const { file, renewedMs } of locks) {
+    for (const { file, holder, renewedMs } of locks) {
       const latestMs = await lastRenewal(file)
       if (latestMs === null) return
       if (latestMs === renewedMs) continue
-      throw new CommandError(
-        `${busy} (Ele roda em outra máquina ou contêiner: acaba de renovar ${file}.)`,
-      )
+      throw new CommandError(`${busy} (${holder}: acaba de renovar ${file}.)`)
     }
   }
 }
@@ -57,7 +60,7 @@ export async function watch(
 export function printWait(locks: ForeignLock[], status: Waiting['status']): void {
   const seconds = Math.ceil(firstExpiryMs(locks) / 1000)
   status?.printLine(
-    `esperando até ${seconds} s: ${locks[0]?.file} é a trava de outra máquina ou contêiner, ou deste antes de reiniciar.`,
+    `esperando até ${seconds} s: ${locks[0]?.file} é a trava de outro processo, máquina ou contêiner, ou deste antes de reiniciar.`,
   )
 }
 

@@ -5,7 +5,7 @@ import { PRIVATE } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
 import { type ForeignLock, lastRenewal, printWait, type Waiting, watch } from './foreign-lock.ts'
 import { modifiedMs, removeAtDeath, renew } from './lock-file.ts'
-import { hostMark, ownName, startOf } from './process-identity.ts'
+import { hostMark, ownName, startOf, UNKNOWN_START } from './process-identity.ts'
 
 /** Processes that start at the same moment see each other's lock, so each retries after a pause. */
 const MAX_TRIES = 4
@@ -97,17 +97,20 @@ async function otherLocks(prefix: string, mine: string) {
     const file = join(folder, name)
     const [, pid, startedAt, host] = /^(\d+)-(\w+)-(\w+)$/.exec(name.slice(start.length)) ?? []
     if (pid === undefined) continue
-    if (host === hostMark() && startOf(Number(pid)) === startedAt) {
+    const begun = host === hostMark() ? startOf(Number(pid)) : null
+    if (begun === startedAt && begun !== UNKNOWN_START) {
       alive.push(`(É o processo ${pid}.)`)
       continue
     }
-    const renewedMs = host === hostMark() ? null : await lastRenewal(file)
+    // Without its start, a process may be a later one with the same pid, so only renewals count.
+    const isOpen = begun === null || begun === UNKNOWN_START
+    const renewedMs = isOpen ? await lastRenewal(file) : null
+    const holder =
+      begun === null ? 'Ele roda em outra máquina ou contêiner' : `Parece ser o processo ${pid}`
     if (renewedMs === 'unknown') {
-      alive.push(
-        `(Ele roda em outra máquina ou contêiner. Se foi morto, espere um minuto, ou apague ${file}.)`,
-      )
+      alive.push(`(${holder}. Se foi morto, espere um minuto, ou apague ${file}.)`)
     } else if (renewedMs !== null && nowMs - renewedMs <= EXPIRY_MS) {
-      foreign.push({ file, renewedMs, expiresInMs: renewedMs + EXPIRY_MS - nowMs })
+      foreign.push({ file, holder, renewedMs, expiresInMs: renewedMs + EXPIRY_MS - nowMs })
     } else {
       await rm(file, { force: true })
     }

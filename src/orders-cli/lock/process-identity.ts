@@ -26,9 +26,12 @@ function textOrEmpty(read: () => string): string {
   }
 }
 
+/** The start of a living process on a system that does not report it, such as macOS and Windows. */
+export const UNKNOWN_START = 'alive'
+
 /**
- * The start time of a process, which distinguishes it from a later one with the same pid; `alive`
- * if the system does not report it, `dead` if the process is gone.
+ * The start time of a process, which distinguishes it from a later one with the same pid;
+ * `UNKNOWN_START` if the system does not report it, `dead` if the process is gone.
  */
 export function startOf(pid: number): string {
   try {
@@ -39,8 +42,8 @@ export function startOf(pid: number): string {
   try {
     // The 22nd field, counted after the name, which may contain spaces and brackets.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')
-    return fields?.[19] ?? 'alive'
+    return fields?.[19] ?? UNKNOWN_START
   } catch {
-    return 'alive'
+    return UNKNOWN_START
   }
 }

@@ -75,7 +75,10 @@ export interface OrdersClient {
     get(options?: CallOptions): Promise<Account>
   }
   orders: {
-    /** The orders that match, requested as the loop advances; 100 per request by default. */
+    /**
+     * The orders that match, requested as the loop advances; 100 per request by default, and fewer
+     * after a request that exceeded `timeoutMs`.
+     */
     list(params?: ListParams, options?: CallOptions): OrderListing
     /** One order. @throws ApiError `resource_missing` if it is missing or another account's */
     get(id: string, options?: CallOptions): Promise<Order>

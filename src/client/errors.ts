@@ -83,13 +83,25 @@ export class UnexpectedAnswerError extends OrdersError {
   }
 }
 
-/** No complete response arrived. `isFinal`: a retry cannot succeed. */
+/**
+ * No complete response arrived. `isFinal`: a retry cannot succeed. `isTimeout`: none arrived within
+ * `timeoutMs`.
+ */
 export class ConnectionError extends OrdersError {
   readonly isFinal: boolean
+  readonly isTimeout: boolean
 
-  constructor(message: string, { cause, isFinal }: { cause: unknown; isFinal: boolean }) {
+  constructor(
+    message: string,
+    {
+      cause,
+      isFinal,
+      isTimeout = false,
+    }: { cause: unknown; isFinal: boolean; isTimeout?: boolean },
+  ) {
     super(message, null, { cause })
     this.isFinal = isFinal
+    this.isTimeout = isTimeout
   }
 }
 
@@ -146,6 +158,8 @@ const CERTIFICATE =
 const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|InvalidContentType/
 const CLOCK = /CERT_NOT_YET_VALID|CERT_HAS_EXPIRED|certificate: (Expired|NotValidYet)/
 
+const TIMED_OUT = 'a resposta demorou demais'
+
 /** The error of a call without a complete response, with the next step for its cause. */
 export function toConnectionError(url: string, cause: unknown): ConnectionError {
   const { host } = new URL(url)
@@ -167,7 +181,7 @@ export function toConnectionError(url: string, cause: unknown): ConnectionError 
   }
   return new ConnectionError(
     `A resposta de ${host} não chegou inteira (${causes}). Confira a rede e o endereço.`,
-    { cause, isFinal: false },
+    { cause, isFinal: false, isTimeout: causes === TIMED_OUT },
   )
 }
 
@@ -175,7 +189,7 @@ export function toConnectionError(url: string, cause: unknown): ConnectionError 
 function describeCauses(error: unknown): string {
   const words: string[] = []
   for (let at = error; at instanceof Error && words.length < 4; at = at.cause) {
-    if (at.name === 'TimeoutError') return 'a resposta demorou demais'
+    if (at.name === 'TimeoutError') return TIMED_OUT
     const { code } = at as NodeJS.ErrnoException
     const addsCode = typeof code === 'string' && !at.message.includes(code)
     words.push(...(addsCode ? [code, at.message] : [at.message]))

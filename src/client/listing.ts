@@ -19,23 +19,30 @@ export interface OrderListing extends AsyncIterable<Order> {
 /** The maximum of the API, since each page costs one request of the account's bucket. */
 export const ORDERS_PER_PAGE = 100
 
-/** All orders that match, requested page by page as the loop advances (guide, "Paginação"). */
+/**
+ * All orders that match, requested page by page as the loop advances (guide, "Paginação"). After a
+ * timeout the page is requested with half as many orders, because a slow connection may need longer
+ * for it than one try may take. Each later page has one more again, up to the limit.
+ */
 export function createListing(
   transport: Transport,
   params: ListParams,
   signal?: AbortSignal,
 ): OrderListing {
   async function* pages(): AsyncGenerator<OrderPage> {
+    const { limit: wanted = ORDERS_PER_PAGE } = params
     let cursor = params.cursor ?? null
+    let limit = wanted
     do {
-      const query = toQuery({
-        limit: ORDERS_PER_PAGE,
-        ...params,
-        ...(cursor !== null && { cursor }),
-      })
+      const full = limit
+      const query = (timeouts: number) => {
+        limit = timeouts === 0 ? full : Math.max(1, Math.floor(full / 2 ** timeouts))
+        return toQuery({ ...params, limit, ...(cursor !== null && { cursor }) })
+      }
       const page = parsePage(await transport.get('/v1/orders', query, signal), cursor)
       yield page
       cursor = page.nextCursor
+      if (limit < wanted) limit++
     } while (cursor !== null)
   }
 

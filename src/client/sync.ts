@@ -32,7 +32,7 @@ export interface SyncOptions {
   allowMassRemoval?: boolean
   /** Accepts another key than the last one, of the same account; the sync is then a full one. */
   acceptNewKey?: boolean
-  /** Orders per page, each saved at once; 1 to 100, default 100. */
+  /** Orders per page, each saved at once; 1 to 100, default 100. Fewer after a timeout. */
   limit?: number
   /** Called after each saved page. */
   onPage?(progress: SyncProgress): void

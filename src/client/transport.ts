@@ -1,5 +1,11 @@
 import { type Clock, monotonicClock } from '../lib/clock.ts'
-import { ApiError, isRateLimited, type OrdersError, toConnectionError } from './errors.ts'
+import {
+  ApiError,
+  ConnectionError,
+  isRateLimited,
+  type OrdersError,
+  toConnectionError,
+} from './errors.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 import { parseResponse, type ReceivedResponse } from './response.ts'
 import { retryDelayMs } from './retry.ts'
@@ -25,10 +31,15 @@ export interface TransportOptions {
   clock?: Clock
 }
 
+export type Query = URLSearchParams | ((timeouts: number) => URLSearchParams)
+
 /** Sends calls within the rate limit and retries transient failures. */
 export interface Transport {
-  /** @throws OrdersError; the signal's reason when it aborts */
-  get(path: string, query: URLSearchParams, signal?: AbortSignal): Promise<unknown>
+  /**
+   * A query may depend on the tries of this call that timed out so far.
+   * @throws OrdersError; the signal's reason when it aborts
+   */
+  get(path: string, query: Query, signal?: AbortSignal): Promise<unknown>
 }
 
 /** How long a 401 holds for later calls: at most twelve requests a minute then return 401. */
@@ -97,12 +108,15 @@ export function createTransport(options: TransportOptions): Transport {
 
   return {
     async get(path, query, signal) {
-      const url = `${baseUrl}${path}${query.size === 0 ? '' : `?${query}`}`
       const startedMs = clock()
+      let timeouts = 0
       for (let failedTries = 1; ; failedTries++) {
+        const search = typeof query === 'function' ? query(timeouts) : query
+        const url = `${baseUrl}${path}${search.size === 0 ? '' : `?${search}`}`
         try {
           return await tryOnce(url, signal)
         } catch (error) {
+          if (error instanceof ConnectionError && error.isTimeout) timeouts++
           const elapsedMs = clock() - startedMs
           const waitMs = retryDelayMs(error, { failedTries, isKnown, elapsedMs }, Math.random())
           if (waitMs === null || elapsedMs + waitMs > retryForMs) throw error

@@ -1,6 +1,12 @@
 import { constants } from 'node:os'
 import { dirname } from 'node:path'
-import { ApiError, OrdersError, UnexpectedAnswerError, UsageError } from '../client/client.ts'
+import {
+  ApiError,
+  ConnectionError,
+  OrdersError,
+  UnexpectedAnswerError,
+  UsageError,
+} from '../client/client.ts'
 import { optionOf } from './export/filters.ts'
 import { commandLine } from './terminal/format-text.ts'
 
@@ -78,16 +84,36 @@ const SQLITE: Readonly<Record<number, string>> = {
   26: 'O arquivo não é um banco SQLite: escolha outro nome',
 }
 
-/** The message and the exit code of an error. `program`: the command as it was called. */
-export function explain(error: unknown, program: readonly string[] = ['orders']): Explanation {
+/**
+ * The message and the exit code of an error. `program`: the command as it was called; `env`: its
+ * environment.
+ */
+export function explain(
+  error: unknown,
+  program: readonly string[] = ['orders'],
+  env: NodeJS.ProcessEnv = {},
+): Explanation {
   if (error instanceof CommandError) return { message: error.message, exitCode: FAILED }
   if (error instanceof CommandLineError) {
     const help = commandLine([...program, error.command, '--help'])
     return { message: `${error.message}\nAjuda: ${help}`, exitCode: USAGE }
   }
   if (error instanceof UsageError) return { message: error.message, exitCode: USAGE }
+  if (error instanceof ConnectionError) {
+    return { message: error.message + proxyHint(env), exitCode: FAILED }
+  }
   if (error instanceof OrdersError) return explainOrdersError(error)
   return { message: explainSystem(error), exitCode: FAILED }
+}
+
+/** `fetch` of Node connects directly, unless it is set to use the proxy of the environment. */
+function proxyHint(env: NodeJS.ProcessEnv): string {
+  const isSet = Boolean(env['HTTPS_PROXY'] || env['https_proxy'])
+  const isUsed =
+    env['NODE_USE_ENV_PROXY'] === '1' || env['NODE_OPTIONS']?.includes('--use-env-proxy') === true
+  return isSet && !isUsed
+    ? ' A variável HTTPS_PROXY está definida, mas o Node não a usa. Se a rede exige o proxy, defina também NODE_USE_ENV_PROXY=1 (Node 22.21 ou 24 em diante).'
+    : ''
 }
 
 const WRONG_KEY =

@@ -63,8 +63,8 @@ export async function runSync(args: readonly string[], context: Context): Promis
     }
 
     const print = (line: string) => writeText(context.stdout, `${line}\n`)
-    if (flags.has('watch'))
-      await watch(sync, intervalMs, { signal: context.signal, progress }, print)
+    const { signal, env } = context
+    if (flags.has('watch')) await watch(sync, intervalMs, { signal, progress, env }, print)
     else await print(summary(await sync(true)))
   } catch (error) {
     if (explain(error).exitCode === USAGE) throw error

@@ -25,7 +25,11 @@ export type Sync = (isFirst: boolean) => Promise<SyncResult & { changes: number 
 export async function watch(
   sync: Sync,
   intervalMs: number,
-  { signal, progress }: { signal: AbortSignal; progress: OrdersProgress },
+  {
+    signal,
+    progress,
+    env,
+  }: { signal: AbortSignal; progress: OrdersProgress; env?: NodeJS.ProcessEnv },
   print: (line: string) => Promise<unknown>,
 ): Promise<never> {
   let isSynced = false
@@ -41,7 +45,8 @@ export async function watch(
     } catch (error) {
       if (signal.aborted || !isOutage(error, isSynced)) throw error
       pauseMs = pauseAfter(error, intervalMs)
-      progress.fail(`${explain(error).message} Continuo tentando; aviso quando voltar.`)
+      const { message } = explain(error, undefined, env)
+      progress.fail(`${message} Continuo tentando; aviso quando voltar.`)
     }
     await pause(pauseMs, undefined, { signal })
   }

@@ -63,3 +63,30 @@ describe('the message and exit code of an error', () => {
     expect(explain(error)).toEqual({ message, exitCode })
   })
 })
+
+describe('a failed connection of a command with a proxy in its environment', () => {
+  const failed = new ConnectionError('A rede caiu.', { cause: null, isFinal: false })
+  const proxy = 'http://proxy:3128'
+  const message = (env: NodeJS.ProcessEnv, error: Error = failed) =>
+    explain(error, ['orders'], env).message
+
+  it.each<[string, NodeJS.ProcessEnv]>([
+    ['HTTPS_PROXY', { HTTPS_PROXY: proxy }],
+    ['https_proxy', { HTTPS_PROXY: '', https_proxy: proxy }],
+    ['NODE_USE_ENV_PROXY=0', { HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '0' }],
+  ])('names the variable that makes Node use it, with %s', (_what, env) => {
+    expect(message(env)).toMatch(/^A rede caiu\. A variável HTTPS_PROXY .* NODE_USE_ENV_PROXY=1 /)
+  })
+
+  it.each<[string, NodeJS.ProcessEnv]>([
+    ['there is none', { HTTPS_PROXY: '' }],
+    ['Node uses it', { HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1' }],
+    ['an option makes Node use it', { HTTPS_PROXY: proxy, NODE_OPTIONS: '--use-env-proxy' }],
+  ])('names no variable when %s', (_what, env) => {
+    expect(message(env)).toBe('A rede caiu.')
+  })
+
+  it('names no variable for another error', () => {
+    expect(message({ HTTPS_PROXY: proxy }, new CommandError('Já existe.'))).toBe('Já existe.')
+  })
+})

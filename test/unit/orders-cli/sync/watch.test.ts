@@ -26,6 +26,10 @@ const nothing: Synced = { kind: 'changes', received: 0, watermark: null, dropped
 
 /** Watches through these results, an error being a failed sync, and returns the output. */
 async function watching(...syncs: (Error | Synced)[]) {
+  return watchingIn({}, ...syncs)
+}
+
+async function watchingIn(env: NodeJS.ProcessEnv, ...syncs: (Error | Synced)[]) {
   const printedLines: string[] = []
   const printed: string[] = []
   const calls: boolean[] = []
@@ -38,7 +42,7 @@ async function watching(...syncs: (Error | Synced)[]) {
   }
   const signal = new AbortController().signal
   const progress = createOrdersProgress(status, () => 0)
-  const error = await watch(work, 1, { signal, progress }, async (line) =>
+  const error = await watch(work, 1, { signal, progress, env }, async (line) =>
     printed.push(line),
   ).catch((reason: unknown) => reason)
   return { printedLines, printed, calls, error }
@@ -79,6 +83,12 @@ describe('an outage during a watch', () => {
   ])('an outage during a watch may be caused by %s', async (_what, outage) => {
     const { calls } = await watching(nothing, outage, nothing)
     expect(calls).toHaveLength(4)
+  })
+
+  it('an outage during a watch names the variable that makes Node use a proxy', async () => {
+    const env = { HTTPS_PROXY: 'http://proxy:3128' }
+    const { printedLines } = await watchingIn(env, nothing, connection(false), nothing)
+    expect(printedLines[0]).toMatch(/^A rede caiu\. .*NODE_USE_ENV_PROXY=1 .* Continuo tentando/)
   })
 
   it('an outage during a watch is retried after its Retry-After', async () => {

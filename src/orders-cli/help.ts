@@ -55,6 +55,7 @@ Formatos:
   ndjson   um pedido por linha, em JSON, com todos os campos, inclusive os que a API vier a ter
   csv      para programas: RFC 4180, vírgula, UTF-8, linhas com CRLF, uma coluna por campo (payment.amount); valores
            como na API: centavos inteiros, instantes em UTC; items e tracking em JSON
+           não protege contra fórmulas (um nome que começa com =): para abrir no Excel, use csv-br ou xlsx
   csv-br   para o Excel em português: abre com dois cliques. Muda, em relação à API:
            - ponto e vírgula entre colunas, e a marca que faz o Excel ler UTF-8
            - centavos viram valores com vírgula decimal, exatos, na moeda do pedido: 9900 vira 99,00

@@ -54,8 +54,8 @@ export interface ClientOptions {
   timeoutMs?: number
   /**
    * The limit of all retries of one call; milliseconds, default 15 minutes, which exceeds the
-   * `Retry-After` of the edge. 0: no retries. `Infinity`: no limit. Until the API has responded once,
-   * a 502, 503 or 504 is retried for about a minute, and a failed connection twice.
+   * `Retry-After` of the edge. 0: no retries. `Infinity`: no limit. Until the API has responded
+   * once, a 502, 503 or 504 is retried for about a minute, and a failed connection twice.
    */
   retryForMs?: number
   /** Called before every wait, for logging. */

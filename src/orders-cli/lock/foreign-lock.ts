@@ -14,8 +14,8 @@ export interface Waiting {
 }
 
 /**
- * A lock of another process table, or of one without start times. It shows only by its renewals that
- * its process is alive.
+ * A lock of another process table, or of one without start times. Only its renewals show that its
+ * process is alive.
  */
 export interface ForeignLock {
   file: string

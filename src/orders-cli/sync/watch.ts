@@ -18,8 +18,8 @@ export type Sync = (isFirst: boolean) => Promise<SyncResult & { changes: number 
 
 /**
  * Syncs at intervals until it is interrupted. An outage of the API is reported once, and retried at
- * the next interval, or after a longer `Retry-After`.
- * `print` receives a line per sync that changed something.
+ * the next interval, or after a longer `Retry-After`. `print` receives a line per sync that changed
+ * something.
  * @throws permanent errors, such as a revoked key
  */
 export async function watch(

@@ -2,10 +2,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { installPython } from '../../scripts/python/packages.ts'
+import { DEMO_ACCOUNT } from '../../src/demo/demo-orders.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { recipe, runProgram } from '../support/cli/program.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
-import { permanentErrors } from './error-cases.ts'
+import { foreignKeys, permanentErrors } from './error-cases.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
 
 const READ_DUCKDB = fileURLToPath(new URL('dlt/read-duckdb.py', import.meta.url))
@@ -116,6 +117,21 @@ describe('the recipe with dlt', () => {
     await service.erase()
     expect(await load(['--completa'])).toMatchObject({ code: 0 })
     expect(await loaded()).toEqual(await listed())
+  })
+
+  it.each(foreignKeys)('the dlt recipe does not continue a copy with $title', async ({ keyOf }) => {
+    await load()
+    const before = await loaded()
+    const { code, stderr } = await load([], await keyOf(service))
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('cópia nova') })
+    expect(await loaded()).toEqual(before)
+  })
+
+  it('the dlt recipe continues its copy with another key of the account', async () => {
+    await load()
+    service.faultServer.forget()
+    expect(await load([], await service.createKey(DEMO_ACCOUNT))).toMatchObject({ code: 0 })
+    expect(pageRequests()[0]?.query).toHaveProperty('updated_gte')
   })
 
   it('the recipe waits for the Retry-After of an edge response without a body', async () => {

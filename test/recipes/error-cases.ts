@@ -1,4 +1,6 @@
+import { DEMO_ACCOUNT } from '../../src/demo/demo-orders.ts'
 import type { Fault, ServerResponseStub } from '../support/http/fault-server.ts'
+import type { RecipeService } from './service.ts'
 
 interface PermanentErrorCase {
   title: string
@@ -38,4 +40,16 @@ export const transientErrors: readonly { title: string; fault: Fault }[] = [
   },
   { title: 'a connection that breaks within a response', fault: 'cut' },
   { title: 'a connection that is reset before a response', fault: 'reset' },
+]
+
+/** Keys that do not continue the copy of the demo account. */
+export const foreignKeys = [
+  {
+    title: 'the key of another account',
+    keyOf: ({ createKey }: RecipeService) => createKey('acc_other'),
+  },
+  {
+    title: 'the test key of its account',
+    keyOf: ({ createKey }: RecipeService) => createKey(DEMO_ACCOUNT, ['--test']),
+  },
 ]

@@ -15,27 +15,33 @@ export interface Called {
   ids: readonly string[]
 }
 
+/** Read at the start of a run; not counted as a page. */
+const ACCOUNT_PATH = '/v1/account'
+
 /** A proxy before the service: records requests and can send an edge's errors after a page. */
 export async function startRecipeFaultServer(serviceUrl: string) {
   const planned: { atPage: number; answer: () => Promise<Fault | undefined> }[] = []
   const faultServer = await startFaultServer(serviceUrl, async () => {
-    const passed = faultServer.requests.filter(({ outcome }) => outcome === 200).length
+    const passed = orderRequests().filter(({ outcome }) => outcome === 200).length
     const due = planned.findIndex(({ atPage }) => atPage <= passed)
     const [plan] = due === -1 ? [] : planned.splice(due, 1)
     return plan?.answer()
   })
 
+  const orderRequests = () =>
+    faultServer.requests.filter(({ url }) => url.pathname !== ACCOUNT_PATH)
+
   return {
     baseUrl: faultServer.baseUrl,
     close: faultServer.close,
 
-    /** The requests since the last reset, oldest first. */
+    /** The requests of orders since the last reset, oldest first. */
     get requests(): Called[] {
-      return faultServer.requests.map(calledOf)
+      return orderRequests().map(calledOf)
     },
 
-    /** The outcomes of the requests in sequence. */
-    statuses: () => faultServer.requests.map(({ outcome }) => outcome),
+    /** The outcomes of these requests in sequence. */
+    statuses: () => orderRequests().map(({ outcome }) => outcome),
 
     /** Resets the record and the page count. */
     forget() {

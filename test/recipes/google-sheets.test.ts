@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { DEMO_ACCOUNT } from '../../src/demo/demo-orders.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { recipe } from '../support/cli/program.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'
-import { permanentErrors, transientErrors } from './error-cases.ts'
+import { foreignKeys, permanentErrors, transientErrors } from './error-cases.ts'
 import { type Document, runAppsScript, type ScriptRun } from './google-sheets/apps-script.ts'
 import type { Cell } from './google-sheets/sheet.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
@@ -108,6 +109,29 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     expect(rows()).toEqual(await listedRows())
   })
 
+  it.each(foreignKeys)(
+    'the Sheets recipe does not continue a sheet with $title, until it is restarted',
+    async ({ keyOf }) => {
+      await run()
+      const before = structuredClone(document)
+      const key = await keyOf(service)
+      document.properties['ORDERS_API_KEY'] = key
+      expect((await run()).error).toContain('recomecar')
+      expect(document.sheets).toEqual(before.sheets)
+      expect(document.properties['ESTADO']).toBe(before.properties['ESTADO'])
+      expect(await run('recomecar')).toMatchObject({ error: null })
+      expect(rows().size).toBe(0)
+    },
+  )
+
+  it('the Sheets recipe continues with another key of the account', async () => {
+    await run()
+    service.faultServer.forget()
+    document.properties['ORDERS_API_KEY'] = await service.createKey(DEMO_ACCOUNT)
+    expect(await run()).toMatchObject({ error: null })
+    expect(pageRequests()[0]?.query).toHaveProperty('updated_gte')
+  })
+
   it('the Sheets recipe shortens a text that no cell can hold', async () => {
     const items = Array.from({ length: 200 }, (_, at) => {
       return { product_id: `prod_${at}`, name: 'Curso '.repeat(60), quantity: 1, unit_price: 100 }
@@ -121,8 +145,8 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
   it('the Sheets recipe stops before the time limit of Google and resumes in the next run', async () => {
     const twoMinutesMs = 120_000
     await run('sincronizar', twoMinutesMs)
-    expect(pageRequests()).toHaveLength(3)
-    expect(rows().size).toBe(300)
+    expect(pageRequests()).toHaveLength(2)
+    expect(rows().size).toBe(200)
     while (document.properties['ESTADO']?.includes('"cursor":null') === false) {
       await run('sincronizar', twoMinutesMs)
     }

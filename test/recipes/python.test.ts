@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { DEMO_ACCOUNT } from '../../src/demo/demo-orders.ts'
 import { recipe, runProgram } from '../support/cli/program.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'
-import { permanentErrors, transientErrors } from './error-cases.ts'
+import { foreignKeys, permanentErrors, transientErrors } from './error-cases.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
 
 let service: RecipeService
@@ -149,13 +150,13 @@ describe('the recipe in Python', () => {
   )
 })
 
-describe('the recipe in thirty lines of Python', () => {
+describe('the recipe in thirty-five lines of Python', () => {
   const COPY = 'pedidos_curto.db'
   const syncShortly = (key = service.key) => run('pedidos_curto.py', [], key)
 
-  it('the short Python recipe has at most thirty lines', async () => {
+  it('the short Python recipe has at most thirty-five lines', async () => {
     const lines = (await readFile(recipe('python/pedidos_curto.py'), 'utf8')).split('\n')
-    expect(lines.filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(30)
+    expect(lines.filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(35)
   })
 
   it('the short Python recipe copies every order, then the changes, and waits after a 429', async () => {
@@ -199,6 +200,22 @@ describe('the recipe in thirty lines of Python', () => {
 })
 
 describe.each(['pedidos.py', 'pedidos_curto.py'])('%s', (program) => {
+  it.each(foreignKeys)('the recipe does not continue a copy with $title', async ({ keyOf }) => {
+    await run(program, [], service.key)
+    const before = copied(program.replace('.py', '.db'))
+    const { code, stderr } = await run(program, [], await keyOf(service))
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('cópia nova') })
+    expect(copied(program.replace('.py', '.db'))).toEqual(before)
+  })
+
+  it('the recipe continues its copy with another key of the account', async () => {
+    await run(program, [], service.key)
+    service.faultServer.forget()
+    const key = await service.createKey(DEMO_ACCOUNT)
+    expect((await run(program, [], key)).code).toBe(0)
+    expect(pageRequests()[0]?.query).toHaveProperty('updated_gte')
+  })
+
   it('the recipe accepts an address with a slash and Windows line ends and does not leak the key', async () => {
     const url = `${service.baseUrl}/\r`
     const { code, stderr } = await run(program, [], `${service.key}\r`, url)

@@ -52,7 +52,7 @@ export async function openRecipeService({ count = 700, settings = {} }: RecipeSe
     /** The API URL for a recipe. */
     baseUrl: faultServer.baseUrl,
     faultServer,
-    /** A key of an account without orders. */
+    /** Another key of the account, or one of an account or a sandbox without orders. */
     createKey: store.createKey,
 
     /** The current listing of the API, by id. */

@@ -13,7 +13,7 @@ import dlt
 from dlt.pipeline.exceptions import PipelineStepFailed
 from dlt.sources.helpers.requests import Client
 from dlt.sources.rest_api import rest_api_source
-from requests import HTTPError
+from requests import HTTPError, RequestException
 
 SOBREPOSICAO_S = 60
 
@@ -25,6 +25,10 @@ def sem_metades(valor):
     if isinstance(valor, dict):
         return {nome: sem_metades(interno) for nome, interno in valor.items()}
     return [sem_metades(item) for item in valor] if isinstance(valor, list) else valor
+
+
+# Em 429, em 5xx e quando a rede falha, espera e tenta de novo; a borda pede até 300 s.
+SESSAO = Client(raise_for_status=False, request_max_attempts=8, request_max_retry_delay=300).session
 
 
 def fonte(url: str, chave: str):
@@ -45,10 +49,7 @@ def fonte(url: str, chave: str):
                     "cursor_param": "cursor",
                     "has_more_path": "has_more",
                 },
-                # Em 429, em 5xx e quando a rede falha, espera e tenta de novo; a borda pede até 300 s.
-                "session": Client(
-                    raise_for_status=False, request_max_attempts=8, request_max_retry_delay=300
-                ).session,
+                "session": SESSAO,
             },
             "resources": [
                 {
@@ -80,6 +81,26 @@ def fonte(url: str, chave: str):
     )
 
 
+def conta(url: str, chave: str) -> str:
+    resposta = SESSAO.get(url.rstrip("/") + "/v1/account", headers={"Authorization": f"Bearer {chave}"})
+    resposta.raise_for_status()
+    dona = resposta.json()
+    return f"{dona['id']} (sandbox)" if dona["test"] else dona["id"]
+
+
+def confere_conta(carga: dlt.Pipeline, da_chave: str) -> None:
+    """Outra chave da mesma conta continua; a de outra conta, ou do sandbox, deixaria de fora o que é mais antigo."""
+    try:
+        da_copia = carga.get_local_state_val("conta")
+    except KeyError:
+        return carga.set_local_state_val("conta", da_chave)
+    if da_copia != da_chave:
+        sys.exit(
+            f"A cópia é de {da_copia}, e a chave, de {da_chave}. Nada mudou na cópia. "
+            "Para começar uma cópia nova, rode em outra pasta, ou apague pedidos.duckdb e pedidos.estado."
+        )
+
+
 def explicacao(falha: BaseException) -> str:
     """O que fazer com uma recusa da API; a borda recusa sem JSON."""
     while falha is not None and not isinstance(falha, HTTPError):
@@ -107,9 +128,11 @@ def principal() -> None:
         dataset_name="vendas",
     )
     refresh = "drop_data" if "--completa" in sys.argv else None
+    acesso = (ajuste("ORDERS_API_URL"), ajuste("ORDERS_API_KEY"))
     try:
-        print(carga.run(fonte(ajuste("ORDERS_API_URL"), ajuste("ORDERS_API_KEY")), refresh=refresh))
-    except PipelineStepFailed as falha:
+        confere_conta(carga, conta(*acesso))
+        print(carga.run(fonte(*acesso), refresh=refresh))
+    except (PipelineStepFailed, RequestException) as falha:
         print(falha, file=sys.stderr)
         sys.exit(explicacao(falha))
 

@@ -74,6 +74,14 @@ function comTrava(fazer) {
 function ler(prazo) {
   const propriedades = PropertiesService.getScriptProperties()
   const estado = JSON.parse(propriedades.getProperty('ESTADO') ?? '{"cursor":null,"desde":null,"maior":null}')
+  const chave = buscar('account', {}, prazo)
+  if (chave === null) return
+  // Outra chave da mesma conta continua; a de outra conta, ou do sandbox, deixaria de fora o que é mais antigo.
+  const conta = `${chave.id}${chave.test ? ' (sandbox)' : ''}`
+  estado.conta ??= conta
+  if (estado.conta !== conta) {
+    throw new Recusa(`A aba é de ${estado.conta}, e a chave, de ${conta}: rode recomecar para ler tudo com esta chave.`)
+  }
   // Sem cursor começa uma leitura nova; com ele, continua a que ficou no meio.
   if (estado.cursor === null) {
     estado.desde = estado.maior && new Date(Date.parse(estado.maior) - SOBREPOSICAO_MS).toISOString()
@@ -85,7 +93,7 @@ function ler(prazo) {
     const filtros = { sort: 'updated_at_asc', limit: 100 }
     if (estado.desde) filtros.updated_gte = estado.desde
     if (estado.cursor) filtros.cursor = estado.cursor
-    const pagina = buscar(filtros, prazo)
+    const pagina = buscar('orders', filtros, prazo)
     if (pagina === null) return // Não deu tempo; a próxima execução pede a mesma página.
     if (pagina.cursorRecusado) {
       estado.cursor = null // A mesma leitura, do começo.
@@ -154,10 +162,10 @@ function gravar(aba, linhas, pedidos) {
   aba.getRange(ultima + 1, 1, novas.length, COLUNAS.length).setValues(novas)
 }
 
-/** Uma página, ou null se a espera que a API pede passa do prazo. */
-function buscar(filtros, prazo) {
+/** A resposta, ou null se a espera que a API pede passa do prazo. */
+function buscar(caminho, filtros, prazo) {
   const consulta = Object.entries(filtros).map(([nome, valor]) => `${nome}=${encodeURIComponent(valor)}`)
-  const url = `${propriedade('ORDERS_API_URL').replace(/\/+$/, '')}/v1/orders?${consulta.join('&')}`
+  const url = `${propriedade('ORDERS_API_URL').replace(/\/+$/, '')}/v1/${caminho}?${consulta.join('&')}`
   const opcoes = {
     headers: { Authorization: `Bearer ${propriedade('ORDERS_API_KEY')}` },
     muteHttpExceptions: true,

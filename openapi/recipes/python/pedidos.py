@@ -9,9 +9,9 @@ URL, CHAVE = os.environ["ORDERS_API_URL"].strip().rstrip("/"), os.environ["ORDER
 SOBREPOSICAO = datetime.timedelta(seconds=60)
 
 
-def busca(filtros):
-    """Uma página, ou None se o cursor foi recusado. Em 429, em 5xx e quando a rede falha, espera e tenta de novo."""
-    pedido = urllib.request.Request(f"{URL}/v1/orders?{urllib.parse.urlencode(filtros)}")
+def busca(caminho, filtros):
+    """A resposta, ou None se o cursor foi recusado. Em 429, em 5xx e quando a rede falha, espera e tenta de novo."""
+    pedido = urllib.request.Request(f"{URL}/v1/{caminho}?{urllib.parse.urlencode(filtros)}")
     pedido.add_unredirected_header("Authorization", f"Bearer {CHAVE}")  # um redirecionamento não leva a chave
     for tentativa in range(7):
         espera = 2**tentativa
@@ -38,11 +38,21 @@ def recusa(status, corpo, filtros):
         sys.exit(f"{status} {erro['message']} (request_id {erro['request_id']})")
 
 
-banco = sqlite3.connect(os.environ.get("ORDERS_DB", "pedidos.db"))
+ARQUIVO = os.environ.get("ORDERS_DB", "pedidos.db")
+banco = sqlite3.connect(ARQUIVO)
 banco.execute("CREATE TABLE IF NOT EXISTS pedidos (id TEXT PRIMARY KEY, updated_at TEXT, volta INTEGER, pedido TEXT)")
 banco.execute("CREATE TABLE IF NOT EXISTS estado (unico INTEGER PRIMARY KEY CHECK (unico = 1), json TEXT)")
 guardado = banco.execute("SELECT json FROM estado").fetchone()
 estado = json.loads(guardado[0]) if guardado else {"cursor": None, "desde": None, "maior": None, "volta": 0}
+
+# Outra chave da mesma conta continua a cópia. A de outra conta, ou do sandbox, deixaria de fora o que é mais antigo.
+chave_de = busca("account", {})
+conta = chave_de["id"] + (" (sandbox)" if chave_de["test"] else "")
+if estado.setdefault("conta", conta) != conta:
+    sys.exit(
+        f"{ARQUIVO} é a cópia de {estado['conta']}, e a chave, de {conta}. Nada mudou na cópia. "
+        f"Para começar uma cópia nova, ponha outro arquivo em ORDERS_DB, ou apague {ARQUIVO}."
+    )
 
 if "--completa" in sys.argv or estado["cursor"] is None:  # senão, continua a leitura que parou no meio
     estado.update(cursor=None, desde=None, volta=estado["volta"] + 1)
@@ -53,7 +63,7 @@ if "--completa" in sys.argv or estado["cursor"] is None:  # senão, continua a l
 ha_mais = True
 while ha_mais:
     filtros = {"sort": "updated_at_asc", "limit": 100, "updated_gte": estado["desde"], "cursor": estado["cursor"]}
-    pagina = busca({nome: valor for nome, valor in filtros.items() if valor is not None})
+    pagina = busca("orders", {nome: valor for nome, valor in filtros.items() if valor is not None})
     if pagina is None:
         estado["cursor"] = None  # a mesma leitura, do começo
         continue

@@ -74,7 +74,7 @@ const services = {
   UrlFetchApp: {
     fetch: createUrlFetch((url, headers) => {
       nowMs += requestMs
-      requests += 1
+      if (!url.includes('/v1/account')) requests += 1
       if (edit && requests === edit.request) editSheets(edit)
       return blocking.fetch(url, headers)
     }),

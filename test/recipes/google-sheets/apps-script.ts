@@ -18,7 +18,7 @@ export interface ScriptRun {
   document: Document
   /** The duration of a request on the script's clock. */
   requestMs: number
-  /** A user reverses the rows of every sheet, or deletes 50, during a request; from 1. */
+  /** A user reverses the rows of every sheet, or deletes 50, during a request of orders; from 1. */
   edit?: { change: 'sort' | 'delete'; request: number } | undefined
   /** The script lock, shared by all runs: 1 while a run holds it. */
   lock: Int32Array<SharedArrayBuffer>

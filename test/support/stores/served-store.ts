@@ -45,8 +45,9 @@ export function openServedStore(backend = openEmbeddedBackend()) {
       return served
     },
 
-    async createKey(account: string): Promise<string> {
-      return (await runCommand(['keys', 'create', '--account', account], env)).stdout.trim()
+    async createKey(account: string, options: readonly string[] = []): Promise<string> {
+      const { stdout } = await runCommand(['keys', 'create', '--account', account, ...options], env)
+      return stdout.trim()
     },
 
     async load(orders: readonly object[]) {

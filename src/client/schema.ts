@@ -488,7 +488,7 @@ export interface OrderEvent {
     | 'order.removed'
     | (string & {})
   /**
-   * Instante em que a mudança foi registrada.
+   * Instante em que a mudança foi registrada; nunca diminui nos eventos de um pedido.
    */
   timestamp: string
   /**
@@ -504,7 +504,7 @@ export interface OrderEvent {
    */
   order_id: string
   /**
-   * Conta os eventos do pedido. Lacunas são normais; descarte um evento de `sequence` menor que a que você já tem.
+   * Conta os eventos do pedido. Lacunas são normais; descarte um evento de `timestamp` menor que o que você já tem, ou do mesmo `timestamp` e de `sequence` menor.
    */
   sequence: number
   change: OrderChange
@@ -613,7 +613,7 @@ export interface WebhookTestEvent {
    */
   type: 'webhook.test'
   /**
-   * Instante em que a mudança foi registrada.
+   * Instante em que a mudança foi registrada; nunca diminui nos eventos de um pedido.
    */
   timestamp: string
   /**

@@ -17,6 +17,7 @@ interface EventFields {
   id: string
   order_id: string
   sequence: number
+  timestamp?: string
   type?: string
   /** `null`: a thin event. */
   data?: object | null
@@ -101,6 +102,17 @@ describe.each(Object.entries(receivers))('the webhook receiver in %s', (_name, s
     await send(eventOf({ id: nextId(), order_id, sequence: 5 }))
     expect(await send(eventOf({ id: nextId(), order_id, sequence: 4 }))).toBe(204)
     expect(await kept(order_id)).toMatchObject({ sequence: 5, order: { amount_total: 5 } })
+  })
+
+  it('keeps the events of an order whose sequences start again after a restore', async () => {
+    const order_id = newOrder()
+    const before = { order_id, sequence: 7, timestamp: '2026-03-01T12:00:00.000Z' }
+    await send(eventOf({ id: nextId(), ...before }))
+    const restored = { order_id, sequence: 1, timestamp: '2026-03-01T12:00:00.001Z' }
+    expect(await send(eventOf({ id: nextId(), ...restored }))).toBe(204)
+    expect(await kept(order_id)).toMatchObject({ sequence: 1, order: { amount_total: 1 } })
+    expect(await send(eventOf({ id: nextId(), ...before, sequence: 8 }))).toBe(204)
+    expect(await kept(order_id)).toMatchObject({ sequence: 1, order: { amount_total: 1 } })
   })
 
   it('handles a repeated id once, with 2xx', async () => {

@@ -63,7 +63,10 @@ const envelope = <T extends TProperties>(type: TSchema, rest: T) => ({
     'evt_4bC0dE1fG2hI3jK4lM5nO6pQ',
   ),
   type,
-  timestamp: instant('Instante em que a mudança foi registrada.', '2026-03-01T12:05:00.000Z'),
+  timestamp: instant(
+    'Instante em que a mudança foi registrada; nunca diminui nos eventos de um pedido.',
+    '2026-03-01T12:05:00.000Z',
+  ),
   account_id: text('A conta que recebe o evento.', 'acc_1'),
   test: Type.Optional(
     Type.Literal(true, {
@@ -88,7 +91,7 @@ export const OrderEvent = resource(
         order_id: pattern(orderIdPattern, 'O pedido.', 'ord_1aB2cD3eF4gH5iJ6'),
         sequence: integer(
           1,
-          'Conta os eventos do pedido. Lacunas são normais; descarte um evento de `sequence` menor que a que você já tem.',
+          'Conta os eventos do pedido. Lacunas são normais; descarte um evento de `timestamp` menor que o que você já tem, ou do mesmo `timestamp` e de `sequence` menor.',
           3,
         ),
       },

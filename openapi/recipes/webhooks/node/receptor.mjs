@@ -15,29 +15,36 @@ database.exec(`
   CREATE TABLE IF NOT EXISTS eventos (id TEXT PRIMARY KEY, recebido_em INTEGER);
   CREATE TABLE IF NOT EXISTS pedidos (id TEXT PRIMARY KEY, sequence INTEGER, buscar INTEGER, pedido TEXT);
 `)
+const columns = database.prepare('PRAGMA table_info(pedidos)').all()
+if (!columns.some(({ name }) => name === 'timestamp')) {
+  database.exec("ALTER TABLE pedidos ADD COLUMN timestamp TEXT NOT NULL DEFAULT ''")
+}
 const rememberEvent = database.prepare('INSERT OR IGNORE INTO eventos VALUES (?, unixepoch())')
 const forgetOldEvents = database.prepare(
   'DELETE FROM eventos WHERE recebido_em < unixepoch() - 90 * 86400',
 )
-// Um evento mais antigo que o guardado não muda nada. Um evento sem o pedido (thin) marca que falta buscá-lo.
+// Um evento mais antigo que o guardado não muda nada: o timestamp decide primeiro, porque a sequence pode recomeçar.
+// Um evento sem o pedido (thin) marca que falta buscá-lo.
 const keepOrder = database.prepare(`
-  INSERT INTO pedidos VALUES (:id, :sequence, :buscar, :pedido)
-  ON CONFLICT (id) DO UPDATE SET sequence = :sequence, buscar = :buscar,
+  INSERT INTO pedidos (id, timestamp, sequence, buscar, pedido)
+  VALUES (:id, :timestamp, :sequence, :buscar, :pedido)
+  ON CONFLICT (id) DO UPDATE SET timestamp = :timestamp, sequence = :sequence, buscar = :buscar,
     pedido = CASE WHEN :buscar THEN pedidos.pedido ELSE :pedido END
-  WHERE :sequence > pedidos.sequence
+  WHERE (:timestamp, :sequence) > (pedidos.timestamp, pedidos.sequence)
 `)
 
 /** Guarda o evento e o pedido: os dois ou nenhum. Diz se havia algo novo. */
-function keep({ id, type, order_id, sequence, data }) {
+function keep({ id, type, order_id, timestamp, sequence, data }) {
   database.exec('BEGIN IMMEDIATE')
   try {
     const isNew = rememberEvent.run(id).changes > 0
     let hasChanged = false
     if (isNew && order_id !== null) {
-      // De um pedido removido fica só a sequence, para que um evento antigo não o traga de volta.
+      // De um pedido removido ficam só timestamp e sequence, para que um evento antigo não o traga de volta.
       const isRemoved = type === 'order.removed'
       const { changes } = keepOrder.run({
         id: order_id,
+        timestamp,
         sequence,
         buscar: isRemoved || data ? 0 : 1,
         pedido: isRemoved || !data ? null : JSON.stringify(data),

@@ -91,15 +91,18 @@ function guardaPedido(object $evento, string $pasta): bool
 {
     $arquivo = "$pasta/pedidos/" . nomeDeArquivo($evento->order_id) . '.json';
     $antes = is_file($arquivo) ? json_decode(file_get_contents($arquivo)) : null;
-    if ($antes !== null && $evento->sequence <= $antes->sequence) {
+    // O timestamp decide primeiro, porque a sequence pode recomeçar.
+    $posicao = [$evento->timestamp, $evento->sequence];
+    if ($antes !== null && $posicao <= [$antes->timestamp ?? '', $antes->sequence]) {
         return false; // mais antigo que o guardado
     }
     $removido = $evento->type === 'order.removed';
     $tem = isset($evento->data);
     $linha = [
+        'timestamp' => $evento->timestamp,
         'sequence' => $evento->sequence,
         'buscar' => !$removido && !$tem, // um evento sem o pedido (thin): falta buscá-lo
-        // De um pedido removido fica só a sequence, para que um evento antigo não o traga de volta.
+        // De um pedido removido ficam só timestamp e sequence, para que um evento antigo não o traga de volta.
         'pedido' => $removido ? null : ($tem ? $evento->data : $antes?->pedido),
     ];
     $json = json_encode($linha, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR);

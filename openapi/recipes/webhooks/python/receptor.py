@@ -10,11 +10,13 @@ if not SEGREDOS:
     sys.exit("ORDERS_WEBHOOK_SECRET está vazia: ponha nela o segredo do endpoint, que começa com whsec_.")
 BANCO = os.environ.get("ORDERS_DB", "webhooks.db")
 TOLERANCIA, MAIOR_CORPO = 300, 1_048_576
-# um evento mais antigo que o guardado não muda nada; um sem o pedido (thin) marca que falta buscá-lo
-GUARDA = """INSERT INTO pedidos VALUES (:id, :sequence, :buscar, :pedido)
-    ON CONFLICT (id) DO UPDATE SET sequence = :sequence, buscar = :buscar,
+# um evento mais antigo que o guardado não muda nada: o timestamp decide primeiro, porque a sequence pode recomeçar;
+# um evento sem o pedido (thin) marca que falta buscá-lo
+GUARDA = """INSERT INTO pedidos (id, timestamp, sequence, buscar, pedido)
+    VALUES (:id, :timestamp, :sequence, :buscar, :pedido)
+    ON CONFLICT (id) DO UPDATE SET timestamp = :timestamp, sequence = :sequence, buscar = :buscar,
       pedido = CASE WHEN :buscar THEN pedidos.pedido ELSE :pedido END
-    WHERE :sequence > pedidos.sequence"""
+    WHERE (:timestamp, :sequence) > (pedidos.timestamp, pedidos.sequence)"""
 
 
 def confere(corpo, cabecalhos):
@@ -36,9 +38,10 @@ def guarda(evento):
     removido, pedido = evento["type"] == "order.removed", evento.get("data")
     linha = {
         "id": evento["order_id"],
+        "timestamp": evento["timestamp"],
         "sequence": evento["sequence"],
         "buscar": not removido and pedido is None,
-        # de um pedido removido fica só a sequence, para que um evento antigo não o traga de volta
+        # de um pedido removido ficam só timestamp e sequence, para que um evento antigo não o traga de volta
         "pedido": None if removido or pedido is None else json.dumps(pedido),
     }
     with contextlib.closing(sqlite3.connect(BANCO, timeout=10)) as banco, banco:
@@ -76,6 +79,8 @@ class Receptor(http.server.BaseHTTPRequestHandler):
 with contextlib.closing(sqlite3.connect(BANCO)) as banco, banco:
     banco.execute("CREATE TABLE IF NOT EXISTS eventos (id TEXT PRIMARY KEY, recebido_em REAL)")
     banco.execute("CREATE TABLE IF NOT EXISTS pedidos (id TEXT PRIMARY KEY, sequence INTEGER, buscar INTEGER, pedido TEXT)")
+    if "timestamp" not in [coluna[1] for coluna in banco.execute("PRAGMA table_info(pedidos)")]:
+        banco.execute("ALTER TABLE pedidos ADD COLUMN timestamp TEXT NOT NULL DEFAULT ''")
 servidor = http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Receptor)
 print(f"escutando em http://127.0.0.1:{servidor.server_port}/", file=sys.stderr, flush=True)
 servidor.serve_forever()

@@ -4,9 +4,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { installPython } from '../../scripts/python/packages.ts'
 import { recipe, runProgram } from '../support/cli/program.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
+import { transientErrors } from './error-cases.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
 
 const INSTALL_MS = 300_000
+/** Of an edge or a proxy in between. */
+const HTML_PAGE = { status: 200, headers: { 'content-type': 'text/html' }, body: '<html></html>' }
 const CATALOG = {
   streams: [
     {
@@ -112,6 +115,16 @@ describe('the recipe with Airbyte', () => {
     expect(code).toBe(0)
     expect(byId(records)).toEqual(await listed())
   })
+
+  it.each([...transientErrors, { title: 'an HTML page', fault: HTML_PAGE }])(
+    'the Airbyte source retries after $title',
+    async ({ fault }) => {
+      service.faultServer.answer(2, fault)
+      const { code, records } = await read()
+      expect(code).toBe(0)
+      expect(byId(records)).toEqual(await listed())
+    },
+  )
 
   it('the Airbyte source stops at a wrong key with the message of the API, and never shows it', async () => {
     const wrong = `${service.key.slice(0, -4)}AAAA`

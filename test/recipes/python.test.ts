@@ -116,6 +116,30 @@ describe('the recipe in Python', () => {
     expect(copied()).toEqual(await service.listed())
   })
 
+  it('a full reload that misses most orders removes none of them, unless it is allowed', async () => {
+    await sync()
+    const before = copied()
+    const emptyList = JSON.stringify({
+      object: 'list',
+      data: [],
+      has_more: false,
+      next_cursor: null,
+    })
+    const reloadEmpty = async (...options: string[]) => {
+      service.faultServer.forget()
+      service.faultServer.before(0, async () => undefined) // The account.
+      service.faultServer.answer(0, { status: 200, body: emptyList })
+      return await sync(['--completa', ...options])
+    }
+    const { code, stderr } = await reloadEmpty()
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('mais da metade') })
+    expect(copied()).toEqual(before)
+    expect((await sync()).code).toBe(0)
+    expect(copied()).toEqual(before)
+    expect((await reloadEmpty('--permitir-remocao')).code).toBe(0)
+    expect(copied().size).toBe(0)
+  })
+
   it('a full reload of the Python recipe does not resume an interrupted run', async () => {
     service.faultServer.answer(3, { status: 403 })
     await sync()

@@ -71,9 +71,20 @@ while ha_mais:
     datas = [pedido["updated_at"] for pedido in pagina["data"] if pedido["updated_at"]]
     estado["maior"] = max([*datas, estado["maior"] or ""]) or None
     linhas = [(p["id"], p["updated_at"], estado["volta"], json.dumps(p)) for p in pagina["data"]]
+    sobram_demais = False
     with banco:  # a página e o ponto em que se está: as duas ou nenhuma
         banco.executemany("INSERT OR REPLACE INTO pedidos VALUES (?, ?, ?, ?)", linhas)
         if not ha_mais and estado["desde"] is None:  # leu tudo: o que não veio já não é da conta
-            banco.execute("DELETE FROM pedidos WHERE volta < ?", [estado["volta"]])
+            contagem = "SELECT count(*), coalesce(sum(volta < ?), 0) FROM pedidos"
+            total, sobram = banco.execute(contagem, [estado["volta"]]).fetchone()
+            # uma lista vazia ou pela metade também pode ser uma falha da plataforma
+            sobram_demais = total > 20 and sobram > total / 2 and "--permitir-remocao" not in sys.argv
+            if not sobram_demais:
+                banco.execute("DELETE FROM pedidos WHERE volta < ?", [estado["volta"]])
         banco.execute("INSERT OR REPLACE INTO estado VALUES (1, ?)", [json.dumps(estado)])
+    if sobram_demais:
+        sys.exit(
+            f"A leitura completa não encontrou {sobram} dos {total} pedidos da cópia, mais da metade. Nada foi removido. "
+            "Confira com a plataforma se eles deixaram mesmo de existir; se sim, rode com --completa --permitir-remocao."
+        )
 print(banco.execute("SELECT count(*) FROM pedidos").fetchone()[0], "pedidos na cópia")

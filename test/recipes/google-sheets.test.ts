@@ -23,7 +23,7 @@ beforeEach(() => {
   elsewhere.forget()
   lock = new Int32Array(new SharedArrayBuffer(4))
   const properties = { ORDERS_API_URL: service.baseUrl, ORDERS_API_KEY: service.key }
-  document = { properties, sheets: {}, triggers: [] }
+  document = { properties, sheets: {}, columns: {}, triggers: [] }
 })
 
 /** Runs a function of the script on the document, and keeps the resulting document. */
@@ -74,6 +74,12 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     expect(await run()).toMatchObject({ error: null })
     expect(rows()).toEqual(await listedRows())
     expect(service.faultServer.statuses()).toEqual([200, 200, 200, 429, 200, 200, 200, 200])
+  })
+
+  it('the Sheets recipe deletes the unused columns of a new sheet, which count as cells', async () => {
+    await run()
+    const [titles] = document.sheets['Pedidos'] ?? []
+    expect(document.columns).toEqual({ Pedidos: titles?.length })
   })
 
   it('the Sheets recipe updates existing rows in the next run', async () => {

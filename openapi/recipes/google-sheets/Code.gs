@@ -114,8 +114,16 @@ function ler(prazo) {
 
 function abrirAba() {
   const planilha = SpreadsheetApp.getActiveSpreadsheet()
-  const aba = planilha.getSheetByName(ABA) ?? planilha.insertSheet(ABA)
+  const aba = planilha.getSheetByName(ABA) ?? criarAba(planilha)
   aba.getRange(1, 1, 1, COLUNAS.length).setValues([COLUNAS.map(([titulo]) => titulo)])
+  return aba
+}
+
+function criarAba(planilha) {
+  const aba = planilha.insertSheet(ABA)
+  // As colunas sem uso também contam no máximo de células da planilha.
+  const sobram = aba.getMaxColumns() - COLUNAS.length
+  if (sobram > 0) aba.deleteColumns(COLUNAS.length + 1, sobram)
   return aba
 }
 

@@ -4,15 +4,16 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { openBlockingFetch } from '../blocking-fetch.ts'
 import type { Document, ScriptRun } from './apps-script.ts'
 import { createLock } from './lock.ts'
-import { type Grid, Sheet } from './sheet.ts'
+import { type Grid, NEW_COLUMNS, Sheet } from './sheet.ts'
 import { createUrlFetch } from './url-fetch.ts'
 
 // A separate thread, because an Apps Script blocks until each response has arrived.
 const { file, call, document, requestMs, edit, lock } = workerData as ScriptRun
-const { properties, sheets, triggers } = document as Document
+const { properties, sheets, columns, triggers } = document as Document
 const warnings: string[] = []
 const reads: number[] = []
-const open = (grid: Grid) => new Sheet(grid, (rows) => reads.push(rows))
+const open = (name: string, grid: Grid) =>
+  new Sheet({ name, grid, columns, onRead: (rows) => reads.push(rows) })
 const blocking = openBlockingFetch()
 
 /** The script's clock, which advances during sleeps and requests. */
@@ -58,10 +59,11 @@ const services = {
   SpreadsheetApp: {
     flush() {},
     getActiveSpreadsheet: () => ({
-      getSheetByName: (name: string) => (sheets[name] ? open(sheets[name]) : null),
+      getSheetByName: (name: string) => (sheets[name] ? open(name, sheets[name]) : null),
       insertSheet: (name: string) => {
         sheets[name] = []
-        return open(sheets[name])
+        columns[name] = NEW_COLUMNS
+        return open(name, sheets[name])
       },
     }),
   },
@@ -89,5 +91,10 @@ try {
 } catch (thrown) {
   error = String(thrown)
 }
-parentPort?.postMessage({ error, warnings, reads, document: { properties, sheets, triggers } })
+parentPort?.postMessage({
+  error,
+  warnings,
+  reads,
+  document: { properties, sheets, columns, triggers },
+})
 await blocking.close()

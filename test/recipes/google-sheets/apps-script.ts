@@ -6,6 +6,8 @@ import type { Grid } from './sheet.ts'
 export interface Document {
   properties: Record<string, string | undefined>
   sheets: Record<string, Grid | undefined>
+  /** The number of columns of each sheet, used or not. */
+  columns: Record<string, number>
   /** The functions with a time trigger. */
   triggers: string[]
 }

@@ -4,7 +4,17 @@ export type Grid = Cell[][]
 
 /** A new Google sheet has 1,000 rows; fewer reveal a script that does not add rows. */
 const ROWS = 200
+/** Of a new Google sheet. Every one counts towards its maximum of cells. */
+export const NEW_COLUMNS = 26
 const MAX_CELL_LENGTH = 50_000
+
+interface SheetOptions {
+  name: string
+  grid: Grid
+  /** The number of columns of each sheet of the document. */
+  columns: Record<string, number>
+  onRead: (rows: number) => void
+}
 
 /**
  * A stand-in for a Google sheet with the calls of the recipe. It parses text as typed input, and
@@ -12,12 +22,27 @@ const MAX_CELL_LENGTH = 50_000
  */
 export class Sheet {
   readonly #grid: Grid
+  readonly #name: string
+  readonly #columns: Record<string, number>
   readonly #onRead: (rows: number) => void
 
   /** `onRead` receives the number of rows of each read. */
-  constructor(grid: Grid, onRead: (rows: number) => void) {
+  constructor({ name, grid, columns, onRead }: SheetOptions) {
     this.#grid = grid
+    this.#name = name
+    this.#columns = columns
     this.#onRead = onRead
+  }
+
+  getMaxColumns() {
+    return this.#columns[this.#name] ?? NEW_COLUMNS
+  }
+
+  /** The stand-in deletes only the last columns. */
+  deleteColumns(column: number, count: number) {
+    const left = column - 1
+    if (left < 1 || left + count !== this.getMaxColumns()) throw new Error('only the last columns')
+    this.#columns[this.#name] = left
   }
 
   getMaxRows() {
@@ -36,7 +61,8 @@ export class Sheet {
   }
 
   getRange(row: number, column: number, rows: number, columns: number) {
-    if (row < 1 || column !== 1 || rows < 1 || row + rows - 1 > this.getMaxRows()) {
+    const isInside = row + rows - 1 <= this.getMaxRows() && columns <= this.getMaxColumns()
+    if (row < 1 || column !== 1 || rows < 1 || !isInside) {
       throw new Error('The coordinates of the range are outside the dimensions of the sheet.')
     }
     const lines = Array.from({ length: rows }, (_, index) => row - 1 + index)

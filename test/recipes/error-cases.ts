@@ -35,6 +35,10 @@ export const permanentErrors: readonly PermanentErrorCase[] = [
 export const transientErrors: readonly { title: string; fault: Fault }[] = [
   { title: 'a 502 without a body', fault: { status: 502 } },
   {
+    title: 'a 503 whose Retry-After is a date',
+    fault: { status: 503, headers: { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' } },
+  },
+  {
     title: 'a truncated response',
     fault: { status: 200, body: '{"object":"list","data":[' },
   },

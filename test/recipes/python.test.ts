@@ -205,6 +205,14 @@ describe('the recipe in thirty-five lines of Python', () => {
     expect(copied(COPY)).toEqual(await service.listed())
   })
 
+  it('the short Python recipe prints a wait, also after a Retry-After that is a date', async () => {
+    const headers = { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }
+    service.faultServer.answer(2, { status: 503, headers })
+    const { code, stderr } = await syncShortly()
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/503.* 5 s\n$/) })
+    expect(copied(COPY)).toEqual(await service.listed())
+  })
+
   it('the short Python recipe stores its copy separately from the longer one', async () => {
     await sync()
     expect((await syncShortly()).code).toBe(0)

@@ -216,7 +216,7 @@ function recusar(status, corpo, filtros) {
 function retryAfterMs(resposta) {
   const cabecalhos = Object.entries(resposta.getHeaders())
   const achado = cabecalhos.find(([nome]) => nome.toLowerCase() === 'retry-after')
-  return achado ? Number(achado[1]) * 1000 : null
+  return achado && /^\d+$/.test(achado[1]) ? Number(achado[1]) * 1000 : null
 }
 
 function propriedade(nome) {

@@ -21,7 +21,8 @@ def busca(caminho, filtros):
         except urllib.error.HTTPError as falha:
             if falha.code != 429 and falha.code < 500:
                 return recusa(falha.code, falha.read(), filtros)
-            motivo, espera = falha, int(falha.headers.get("Retry-After", espera))
+            segundos = falha.headers.get("Retry-After", "")
+            motivo, espera = falha, int(segundos) if segundos.isdecimal() else espera
         except (OSError, http.client.HTTPException, json.JSONDecodeError) as falha:
             motivo = falha  # rede fora, conexão ou resposta cortada
         print(f"{motivo}: nova tentativa em {espera} s", file=sys.stderr)

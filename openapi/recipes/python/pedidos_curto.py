@@ -14,7 +14,10 @@ def busca(caminho, filtros):
         except urllib.error.HTTPError as falha:
             if falha.code not in (429, 502, 503, 504):
                 sys.exit(f"A API recusou: {falha.code} {falha.read().decode()} (o endereço começa com https://?)")
-            time.sleep(int(falha.headers.get("Retry-After", 5)))
+            segundos = falha.headers.get("Retry-After", "")
+            espera = int(segundos) if segundos.isdecimal() else 5
+            print(f"{falha}: nova tentativa em {espera} s", file=sys.stderr)
+            time.sleep(espera)
 
 
 banco = sqlite3.connect(os.environ.get("ORDERS_DB", "pedidos_curto.db"))

@@ -11,8 +11,8 @@ export async function fetchWithRetry(request: Request): Promise<Response> {
       if (answer instanceof Response) return answer
       throw new Error('A API não respondeu. Confira ORDERS_API_URL e a rede.', { cause: answer })
     }
-    const retryAfter = answer instanceof Response ? answer.headers.get('retry-after') : null
-    const seconds = Number(retryAfter ?? 2 ** (attempt - 1))
+    const retryAfter = (answer instanceof Response && answer.headers.get('retry-after')) || ''
+    const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : 2 ** (attempt - 1)
     await new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
   }
 }

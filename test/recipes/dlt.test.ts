@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -66,6 +68,19 @@ function leavesOf(path: string, value: unknown): [string, unknown][] {
   )
 }
 
+/** Opens the DuckDB file for writing, as another program does. */
+async function lockDatabase() {
+  const script = 'import duckdb, sys; lock = duckdb.connect(sys.argv[1]); print(); sys.stdin.read()'
+  const child = spawn(python, ['-c', script, join(place.folder, 'pedidos.duckdb')])
+  await once(child.stdout, 'data')
+  return {
+    async release() {
+      child.stdin.end()
+      await once(child, 'close')
+    },
+  }
+}
+
 const pageRequests = () => service.faultServer.requests.filter(({ status }) => status === 200)
 
 describe('the recipe with dlt', () => {
@@ -116,6 +131,28 @@ describe('the recipe with dlt', () => {
     await load()
     await service.erase()
     expect(await load(['--completa'])).toMatchObject({ code: 0 })
+    expect(await loaded()).toEqual(await listed())
+  })
+
+  it('a full reload of the dlt recipe first finishes a load that failed, then reads everything', async () => {
+    await load()
+    await service.change()
+    service.faultServer.forget()
+    let lock: Awaited<ReturnType<typeof lockDatabase>> | undefined
+    service.faultServer.before(1, async () => {
+      lock = await lockDatabase()
+      return undefined
+    })
+    const { code, stderr } = await load(['--completa'])
+    await lock?.release()
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/Feche.*pedidos\.duckdb.*\n$/),
+    })
+    service.faultServer.forget()
+    await service.erase()
+    expect(await load(['--completa'])).toMatchObject({ code: 0 })
+    expect(pageRequests()).not.toEqual([])
     expect(await loaded()).toEqual(await listed())
   })
 

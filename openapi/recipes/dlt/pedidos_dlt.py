@@ -102,7 +102,9 @@ def confere_conta(carga: dlt.Pipeline, da_chave: str) -> None:
 
 
 def explicacao(falha: BaseException) -> str:
-    """O que fazer com uma recusa da API; a borda recusa sem JSON."""
+    """O que fazer com uma falha do banco ou uma recusa da API; a borda recusa sem JSON."""
+    if isinstance(falha, PipelineStepFailed) and falha.step in ("sync", "load"):
+        return "Feche outros programas que usam pedidos.duckdb e confira o espaço em disco; ao rodar de novo, nada se perde."
     while falha is not None and not isinstance(falha, HTTPError):
         falha = falha.__cause__ or falha.__context__
     if falha is None:
@@ -131,6 +133,8 @@ def principal() -> None:
     acesso = (ajuste("ORDERS_API_URL"), ajuste("ORDERS_API_KEY"))
     try:
         confere_conta(carga, conta(*acesso))
+        if carga.has_pending_data:  # de uma carga que falhou; com ela pendente, o dlt não lê nada da API
+            print(carga.run())
         print(carga.run(fonte(*acesso), refresh=refresh))
     except (PipelineStepFailed, RequestException) as falha:
         print(falha, file=sys.stderr)

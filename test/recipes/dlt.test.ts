@@ -156,6 +156,19 @@ describe('the recipe with dlt', () => {
     expect(await loaded()).toEqual(await listed())
   })
 
+  it('the dlt recipe loads a text that looks like an instant as a text', async () => {
+    const looksLikeInstant = '2026-03-01T10:00'
+    // Of the first page, which decides the type of a column.
+    service.faultServer.before(0, async () => undefined) // The account.
+    service.faultServer.before(0, async () => (response) => ({
+      ...response,
+      body: (response.body ?? '').replace(/("utm_content":)"[^"]*"/g, `$1"${looksLikeInstant}"`),
+    }))
+    expect(await load()).toMatchObject({ code: 0 })
+    const texts = [...(await loaded()).values()].map((row) => Object(row).utm__utm_content)
+    expect(texts).toContain(looksLikeInstant)
+  })
+
   it.each(foreignKeys)('the dlt recipe does not continue a copy with $title', async ({ keyOf }) => {
     await load()
     const before = await loaded()

@@ -16,6 +16,7 @@ from dlt.sources.rest_api import rest_api_source
 from requests import HTTPError, RequestException
 
 SOBREPOSICAO_S = 60
+DATAS = ["created_at", "paid_at", "canceled_at", "updated_at", "payment__refunded_at"]
 
 
 def sem_metades(valor):
@@ -38,7 +39,7 @@ def fonte(url: str, chave: str):
         # Um pedido que muda durante a leitura vem duas vezes: vale a última.
         return {**sem_metades(pedido), "ordem_de_leitura": next(leitura)}
 
-    return rest_api_source(
+    pedidos = rest_api_source(
         {
             "client": {
                 "base_url": url.rstrip("/") + "/v1/",
@@ -57,6 +58,7 @@ def fonte(url: str, chave: str):
                     "primary_key": "id",
                     "write_disposition": "merge",
                     "columns": {
+                        **{nome: {"data_type": "timestamp"} for nome in DATAS},
                         "ordem_de_leitura": {"data_type": "bigint", "dedup_sort": "desc"},
                         # Mapas com chaves livres: uma coluna por chave não teria fim.
                         "tracking": {"data_type": "json"},
@@ -79,6 +81,9 @@ def fonte(url: str, chave: str):
             ],
         }
     )
+    # Um texto livre que parece um instante, como um utm_content, não é uma data.
+    pedidos.schema.remove_type_detection("iso_timestamp")
+    return pedidos
 
 
 def conta(url: str, chave: str) -> str:

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventExamples, testEventExample } from '../../src/openapi/webhooks/event-examples.ts'
 import {
@@ -232,6 +234,23 @@ it.each(Object.entries(receivers))(
         const delivery = signDelivery(event.id, JSON.stringify(event), { secrets: [secret] })
         expect(await receiver.deliver(delivery)).toBe(204)
       }
+    } finally {
+      await receiver.close()
+    }
+  },
+  INSTALL_MS,
+)
+
+it.each(['Node', 'Python'])(
+  'the webhook receiver in %s finds its old events in an index',
+  async (name) => {
+    const receiver = await receivers[name]?.([SECRET])
+    if (receiver === undefined) throw new Error(`no receiver in ${name}`)
+    try {
+      using database = new DatabaseSync(join(receiver.folder, 'webhooks.db'))
+      const statement = 'EXPLAIN QUERY PLAN DELETE FROM eventos WHERE recebido_em < 1'
+      const [plan] = database.prepare(statement).all()
+      expect(plan?.['detail']).toContain('USING INDEX')
     } finally {
       await receiver.close()
     }

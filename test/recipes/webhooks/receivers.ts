@@ -24,6 +24,8 @@ export interface Receiver {
   /** Sends a delivery and returns the status. */
   deliver(delivery: SignedDelivery): Promise<number>
   kept(): Promise<Map<string, KeptOrder>>
+  /** Its working folder. */
+  folder: string
   close(): Promise<void>
 }
 
@@ -112,6 +114,7 @@ async function startProcess(
   return {
     deliver: (delivery) => deliverTo(url, delivery),
     kept: () => kept(folder, url),
+    folder,
     async close() {
       child.kill()
       await once(child, 'close')

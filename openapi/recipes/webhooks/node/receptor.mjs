@@ -13,6 +13,7 @@ const LARGEST_BODY = 1_048_576
 const database = new DatabaseSync(process.env.ORDERS_DB ?? 'webhooks.db')
 database.exec(`
   CREATE TABLE IF NOT EXISTS eventos (id TEXT PRIMARY KEY, recebido_em INTEGER);
+  CREATE INDEX IF NOT EXISTS eventos_por_data ON eventos (recebido_em);
   CREATE TABLE IF NOT EXISTS pedidos (id TEXT PRIMARY KEY, sequence INTEGER, buscar INTEGER, pedido TEXT);
 `)
 const columns = database.prepare('PRAGMA table_info(pedidos)').all()

@@ -78,6 +78,7 @@ class Receptor(http.server.BaseHTTPRequestHandler):
 
 with contextlib.closing(sqlite3.connect(BANCO)) as banco, banco:
     banco.execute("CREATE TABLE IF NOT EXISTS eventos (id TEXT PRIMARY KEY, recebido_em REAL)")
+    banco.execute("CREATE INDEX IF NOT EXISTS eventos_por_data ON eventos (recebido_em)")
     banco.execute("CREATE TABLE IF NOT EXISTS pedidos (id TEXT PRIMARY KEY, sequence INTEGER, buscar INTEGER, pedido TEXT)")
     if "timestamp" not in [coluna[1] for coluna in banco.execute("PRAGMA table_info(pedidos)")]:
         banco.execute("ALTER TABLE pedidos ADD COLUMN timestamp TEXT NOT NULL DEFAULT ''")

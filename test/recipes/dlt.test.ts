@@ -177,6 +177,19 @@ describe('the recipe with dlt', () => {
     expect(await loaded()).toEqual(before)
   })
 
+  it('the dlt recipe keeps the account of a first load that failed', async () => {
+    let lock: Awaited<ReturnType<typeof lockDatabase>> | undefined
+    service.faultServer.before(1, async () => {
+      lock = await lockDatabase()
+      return undefined
+    })
+    expect((await load()).code).toBe(1)
+    await lock?.release()
+    expect((await load()).code).toBe(0)
+    const { stderr } = await load([], await service.createKey('acc_other'))
+    expect(stderr).toContain('cópia nova')
+  })
+
   it('the dlt recipe continues its copy with another key of the account', async () => {
     await load()
     service.faultServer.forget()

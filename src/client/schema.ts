@@ -511,7 +511,7 @@ export interface OrderEvent {
   data?: Order
 }
 /**
- * O que mudou, como `[antes, depois]`; só as chaves que mudaram. No primeiro evento que a conta recebe de um pedido, o valor de antes é `null`. Vazio em `order.updated` e em `order.removed`.
+ * O que mudou, como `[antes, depois]`; só as chaves que mudaram. Em `order.created`, e nos outros eventos da mesma mudança, o valor de antes é `null`. Vazio em `order.updated` e em `order.removed`.
  */
 export interface OrderChange {
   /**

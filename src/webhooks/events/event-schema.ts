@@ -38,7 +38,7 @@ const { status, amount_refunded, decline_code } = Payment.properties
 
 export const OrderChange = resource(
   'OrderChange',
-  'O que mudou, como `[antes, depois]`; só as chaves que mudaram. No primeiro evento que a conta recebe de um pedido, o valor de antes é `null`. Vazio em `order.updated` e em `order.removed`.',
+  'O que mudou, como `[antes, depois]`; só as chaves que mudaram. Em `order.created`, e nos outros eventos da mesma mudança, o valor de antes é `null`. Vazio em `order.updated` e em `order.removed`.',
   {
     status: pair(Order.properties.status, '`status` do pedido.', ['AWAITING_PAYMENT', 'PAID']),
     payment_status: pair(status, '`payment.status`.', ['PENDING', 'PAID']),

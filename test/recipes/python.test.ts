@@ -251,7 +251,9 @@ describe.each(['pedidos.py', 'pedidos_curto.py'])('%s', (program) => {
   it('the recipe accepts an address with a slash and Windows line ends and does not leak the key', async () => {
     const url = `${service.baseUrl}/\r`
     const { code, stderr } = await run(program, [], `${service.key}\r`, url)
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    // A wait for the limit, which the tests share, is printed.
+    expect(code).toBe(0)
+    expect(stderr).not.toContain(service.key)
     expect(pageRequests()[0]?.authorization).toBe(`Bearer ${service.key}`)
   })
 

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '../../lib/durations.ts'
 import { MAX_REQUESTS } from '../sending/request-limit.ts'
 import type { ProcessLimits } from './lanes/lane-scheduler.ts'
 
@@ -38,8 +39,8 @@ export const defaultSettings: DispatcherSettings = {
   housekeepingMs: 600_000,
   reloadMs: 300_000,
   stopMs: 20_000,
-  giveUpMs: 72 * 3_600_000,
-  retentionMs: 30 * 86_400_000,
+  giveUpMs: 72 * HOUR_MS,
+  retentionMs: 30 * DAY_MS,
   limits: { total: MAX_REQUESTS, restricted: 64 },
   maxBuffered: 4_096,
 }

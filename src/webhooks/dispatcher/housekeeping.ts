@@ -1,6 +1,6 @@
+import { DAY_MS } from '../../lib/durations.ts'
 import type { WebhookStores } from '../webhook-stores.ts'
 
-const DAY_MS = 86_400_000
 const HELD_MS = 7 * DAY_MS
 const EXCERPT_MS = 7 * DAY_MS
 /** Every process has read a deletion within seconds; a suspended one may need longer. */

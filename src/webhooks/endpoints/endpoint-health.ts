@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../lib/durations.ts'
 import type { Endpoint } from './endpoint.ts'
 
 /** The part of an endpoint that the dispatcher writes. */
@@ -22,8 +23,6 @@ export function healthOf({
 }: Endpoint): EndpointHealth {
   return { failingSince, lastSuccessAt, isBreakerOpen, noticesSent }
 }
-
-const HOUR_MS = 3_600_000
 
 /** The health after a success; the same object when nothing must be written. Pure. */
 export function afterSuccess(health: EndpointHealth, nowMs: number): EndpointHealth {

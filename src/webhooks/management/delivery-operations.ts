@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
+import { DAY_MS } from '../../lib/durations.ts'
 import { newEventId } from '../../lib/ids.ts'
 import { interruptiblePause } from '../../lib/interruptible-pause.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
@@ -57,7 +58,6 @@ export const DEFAULT_LISTED_DELIVERIES = 100
  * page follows.
  */
 export const MAX_LISTED_DELIVERIES = 1_000
-const DAY_MS = 86_400_000
 const POLL_MS = 100
 /** A dispatcher changes a delivery at most once while an attempt is in flight. */
 const MAX_SAVES = 5

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
+import { DAY_MS, HOUR_MS } from '../../lib/durations.ts'
 import type { NamedSecrets } from '../../lib/named-secret.ts'
 import type { DeliveryStore } from '../deliveries/delivery.ts'
 import type { Endpoint, EndpointStore } from '../endpoints/endpoint.ts'
@@ -36,8 +37,6 @@ export interface EnabledEndpoint {
   failedSince: number | null
 }
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 export const MAX_SECRET_OVERLAP_MS = 7 * DAY_MS
 
 /**

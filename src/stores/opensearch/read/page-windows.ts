@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../lib/clock.ts'
+import { HOUR_MS } from '../../../lib/durations.ts'
 import { NULL_INSTANT_KEY, type PageQuery, type Position } from '../../../orders/order-store.ts'
 import { isPlain } from './search-body.ts'
 
@@ -27,7 +28,7 @@ const MAX_LISTINGS = 20_000
 /** A window has so many times the orders of the page where the density stays the same. */
 const MARGIN = 4
 /** About 1,500 orders a year. The search of a smaller account is as cheap without a window. */
-const SPARSE_MS = 6 * 3_600_000
+const SPARSE_MS = 6 * HOUR_MS
 
 /**
  * A search for a page visits thousands of orders of a large account before it has found the first

@@ -17,7 +17,10 @@ export type DeliverySearch = Pick<
 /** Before every delivery. Ids of rows need no look-up, since no event is that late. */
 const FIRST = { recordedAt: Number.MAX_SAFE_INTEGER, sequence: 0, id: '' }
 
-/** Creates the searches. */
+/**
+ * Creates the searches. These statements, and those that change deliveries, name their indices,
+ * because the planner knows nothing of the sizes of the partial ones.
+ */
 export function createDeliverySearch(
   db: GuardedDatabase,
   endpoints: DeliveryEndpoints,

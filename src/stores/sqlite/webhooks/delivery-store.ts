@@ -6,10 +6,7 @@ import { createDeliverySearch } from './delivery-search.ts'
 import { createDeliveryTransitions } from './delivery-transitions.ts'
 import type { InsertDeliveries } from './insert-deliveries.ts'
 
-/**
- * Deliveries in an embedded database. Each statement names its index, because the planner knows
- * nothing of the sizes of the partial ones.
- */
+/** Deliveries in an embedded database. */
 export function createSqliteDeliveryStore(
   db: GuardedDatabase,
   insert: InsertDeliveries,

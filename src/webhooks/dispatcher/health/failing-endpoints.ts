@@ -1,4 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts'
+import { HOUR_MS } from '../../../lib/durations.ts'
 import { JITTER } from '../../deliveries/retry-schedule.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import type { EndpointDirectory } from '../../endpoints/endpoint-directory.ts'
@@ -25,8 +26,6 @@ function isTried(lane: Lane): boolean {
   const { breaker, queue } = lane
   return breaker.isOpen() ? breaker.isConfirmed() : !queue.hasReady() && !awaitsRead(lane)
 }
-
-const HOUR_MS = 3_600_000
 
 /** The notices before the last one, in the order of `noticesSent`. */
 const NOTICES: readonly { kind: NoticeKind; afterMs: number }[] = [
@@ -74,7 +73,7 @@ export function createFailingEndpoints(options: FailingEndpointsOptions): () => 
     if (failures === null || failures.lastAt < endsAt) return false
     // Results are stored first, because what is pending then is held.
     if (isTried(lane) && !queue.isBusy()) return true
-    // A lane may always be busy, or always have more. Jitter makes a schedule at most this longer.
+    // A lane may always be busy, or always have more. Jitter lengthens a schedule by that share.
     return nowMs >= Math.max(endsAt, failures.firstAt) + giveUpMs * JITTER + GRACE_MS
   }
 

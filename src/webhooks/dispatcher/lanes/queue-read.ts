@@ -58,7 +58,7 @@ export function beginQueueRead({
         const { orderId } = row.event
         if (orderId !== null && !isBlocked(row)) block(row, orderId, nowMs)
       }
-      reading.recordFailing()
+      reading.recordFailingLoaded()
     },
     exclusions() {
       dropBlocked()

@@ -14,7 +14,7 @@ export interface ReadProgress {
   needsFailing(): boolean
   requireFailing(): void
   /** The present read loaded the failing deliveries. */
-  recordFailing(): void
+  recordFailingLoaded(): void
   /** The results of the present read no longer apply. */
   invalidate(): void
   /**
@@ -53,7 +53,7 @@ export function createReadProgress(): ReadProgress {
     requireFailing() {
       needsFailing = true
     },
-    recordFailing() {
+    recordFailingLoaded() {
       needsFailing = false
     },
     invalidate() {

@@ -20,7 +20,8 @@ export interface ListPage {
 }
 
 /**
- * Returns one page of the account's orders.
+ * Returns one page of the account's orders. It releases `scope`: nothing that was read within it may
+ * be read afterwards.
  * @throws InvalidParamError on `cursor`; also whatever the store throws
  */
 export async function listOrders(
@@ -37,7 +38,7 @@ export async function listOrders(
     json: renderList(page.rows, nextCursor),
     digest: digestOf(versionOf(page.rows, nextCursor)),
   }
-  // The promises of the request are old by now, and would take the rows into the old generation.
+  // The promises of the request still refer to this array. Emptied, the rows are collected young.
   page.rows.length = 0
   scope.release()
   return rendered

@@ -39,28 +39,22 @@ export function joinCalls<Call, Result>({
   function sendPending(): void {
     const calls = pending
     pending = []
-    for (let at = 0; at < calls.length; at += maxCalls) start(calls.slice(at, at + maxCalls))
+    for (let at = 0; at < calls.length; at += maxCalls) void start(calls.slice(at, at + maxCalls))
   }
 
-  function start(calls: readonly PendingCall<Call, Result>[]): void {
-    const { scope, release } = shareScope(calls)
-    send(
-      calls.map(({ call }) => call),
-      scope,
-    )
-      .finally(release)
-      .then(
-        (results) => {
-          for (const [at, { resolve, reject }] of calls.entries()) {
-            const result = results[at] as Result | Error
-            if (result instanceof Error) reject(result)
-            else resolve(result)
-          }
-        },
-        (error) => {
-          for (const { reject } of calls) reject(error)
-        },
-      )
+  async function start(calls: readonly PendingCall<Call, Result>[]): Promise<void> {
+    const { scope, end } = shareScope(calls)
+    const sent = calls.map(({ call }) => call)
+    try {
+      for (const [at, result] of (await send(sent, scope)).entries()) {
+        if (result instanceof Error) calls[at]?.reject(result)
+        else calls[at]?.resolve(result)
+      }
+    } catch (error) {
+      for (const { reject } of calls) reject(error)
+    } finally {
+      end()
+    }
   }
 
   return async (call, scope) => {
@@ -72,10 +66,10 @@ export function joinCalls<Call, Result>({
   }
 }
 
-/** The scope of a request for several calls. `release` ends the bounds of the calls. */
+/** The scope of a request for several calls; `end` ends the bounds of the calls. */
 function shareScope<Call, Result>(
   calls: readonly PendingCall<Call, Result>[],
-): { scope: RequestScope; release(): void } {
+): { scope: RequestScope; end(): void } {
   const latestMs = Math.max(...calls.map(({ timeoutMs }) => timeoutMs))
   let waiting = calls.length
   let stop = (): void => {}
@@ -101,9 +95,9 @@ function shareScope<Call, Result>(
         return () => {}
       },
     },
-    release() {
+    end() {
       timers.forEach(clearTimeout)
-      for (const end of unregister) end()
+      for (const forget of unregister) forget()
     },
   }
 }

@@ -60,17 +60,25 @@ export function decodePages(
   const { responses } = parseResponse(response) as { responses?: unknown }
   if (!Array.isArray(responses) || responses.length !== queries.length)
     throw new Unavailable('the response of OpenSearch lacks a page')
-  return queries.map((query, at) => {
-    const page = Object(responses[at])
-    if (page.error !== undefined) return toStoreError(toResponseError(page.status, page))
-    onDecode('unexpected')
-    try {
-      return rowsOf(page, query)
-    } catch (error) {
-      if (error instanceof Unavailable) return error
-      throw error
-    }
-  })
+  const parsed = queries.map((query, at) => rowsOrError(Object(responses[at]), query))
+  // Beside a failed page, the others may have the expected form.
+  if (!parsed.some((page) => page instanceof Error)) {
+    for (const _ of parsed) onDecode('unexpected')
+  }
+  return parsed
+}
+
+function rowsOrError(
+  page: { error?: unknown; status: number },
+  query: Listing,
+): RenderedOrder[] | Error {
+  if (page.error !== undefined) return toStoreError(toResponseError(page.status, page))
+  try {
+    return rowsOf(page, query)
+  } catch (error) {
+    if (error instanceof Unavailable) return error
+    throw error
+  }
 }
 
 function upgradeRows(rows: (RenderedOrder & RawOrder)[], onDecode: OnDecode): RenderedOrder[] {

@@ -33,7 +33,7 @@ export interface OpenSearchOrderStoreOptions {
 }
 
 /**
- * Each call returns the response of one shard to one request, so it reads one snapshot. Filters
+ * Each call returns the response of one shard to one search, so it reads one snapshot. Filters
  * that an earlier release lacked search through an alias of their own: without it they are refused.
  */
 export function createOpenSearchOrderStore({

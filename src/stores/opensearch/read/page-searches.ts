@@ -1,7 +1,13 @@
+import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import { freeOwned } from '../../../lib/owned-bytes.ts'
-import type { RequestScope } from '../../../lib/request-scope.ts'
-import type { PageQuery, RenderedOrder } from '../../../orders/order-store.ts'
+import { ClientDisconnected, type RequestScope } from '../../../lib/request-scope.ts'
+import {
+  NULL_INSTANT_KEY,
+  type PageQuery,
+  type RenderedOrder,
+} from '../../../orders/order-store.ts'
 import { type OpenSearch, readRaw } from '../client/client.ts'
+import { RequestRejectedError } from '../client/errors.ts'
 import { joinCalls } from '../client/joined-calls.ts'
 import { decodePage, decodePages, type OnDecode } from './decode-orders.ts'
 import { buildSearch, isPlain } from './search-body.ts'
@@ -20,47 +26,73 @@ export interface PageSearchesOptions {
   /** For each request, the response body included; the scope of a search may shorten it. */
   deadlineMs: number
   onDecode: OnDecode
+  /** Monotonic milliseconds. */
+  clock?: Clock
 }
 
-/** The slowest search of a request delays the others. */
+/** A request ends with its slowest search, so that one delays few others. */
 const MAX_SEARCHES = 8
 /**
  * In orders. A larger page costs more than its request, and searches side by side keep OpenSearch
  * busy while a page is sent.
  */
 const MAX_JOINED_SIZE = 64
+/** For so long a node that hangs, or a missing permission, affects the searches of its own only. */
+const ALONE_MS = 10_000
+/** The share of the deadline after which a joined request counts as one that hangs. */
+const PATIENCE = 0.25
 
 /**
  * Returns a function that searches a page. The plain searches for small pages share an `_msearch`
  * within a turn of the event loop; with a request each, a page of 20 orders would take a third more
- * CPU time. A search with filters may be slow, so it has a request of its own.
+ * CPU time. A search that may be slow has a request of its own, and so has each for some seconds
+ * after a joined request has failed or taken long.
  */
 export function createPageSearches({
   client,
   deadlineMs,
   onDecode,
+  clock = monotonicClock,
 }: PageSearchesOptions): (search: PageSearch) => Promise<RenderedOrder[]> {
-  const read = (path: string, body: string, scope: RequestScope) =>
-    readRaw(client, deadlineMs, { path, body }, scope)
+  let aloneUntil = Number.NEGATIVE_INFINITY
 
-  async function searchAlone({ index, query, bound, scope }: PageSearch, shared = scope) {
+  const searchAloneForNow = (): void => {
+    aloneUntil = clock() + ALONE_MS
+  }
+
+  const read = (path: string, body: string, bounds: RequestScope) =>
+    readRaw(client, deadlineMs, { path, body }, bounds)
+
+  async function searchAlone({ index, query, bound, scope }: PageSearch, bounds = scope) {
     const { preference, routing } = targetOf(query)
     const path = `/${index}/_search?allow_partial_search_results=false&preference=${encodeURIComponent(preference)}&routing=${encodeURIComponent(routing)}`
-    const response = await read(path, JSON.stringify(buildSearch(query, bound)), shared)
+    const response = await read(path, JSON.stringify(buildSearch(query, bound)), bounds)
     scope.onRelease(() => freeOwned(response))
     return decodePage(response, query, onDecode)
   }
 
-  async function searchTogether(searches: readonly PageSearch[], shared: RequestScope) {
-    const [search, ...others] = searches
-    if (search === undefined) return []
-    if (others.length === 0) return [await searchAlone(search, shared)]
+  async function readTogether(searches: readonly PageSearch[], bounds: RequestScope) {
     let body = ''
     for (const { query, bound } of searches) {
       const target = { ...targetOf(query), allow_partial_search_results: false }
       body += `${JSON.stringify(target)}\n${JSON.stringify(buildSearch(query, bound))}\n`
     }
-    const response = await read(`/${search.index}/_msearch`, body, shared)
+    const timer = setTimeout(searchAloneForNow, deadlineMs * PATIENCE)
+    try {
+      return await read(`/${searches[0]?.index}/_msearch`, body, bounds)
+    } catch (error) {
+      if (!(error instanceof ClientDisconnected)) searchAloneForNow()
+      throw error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async function searchTogether(searches: readonly PageSearch[], bounds: RequestScope) {
+    const [search, ...others] = searches
+    if (search === undefined) return []
+    if (others.length === 0) return [await searchAlone(search, bounds)]
+    const response = await readTogether(searches, bounds)
     let readers = searches.length
     for (const { scope } of searches) {
       scope.onRelease(() => {
@@ -73,10 +105,21 @@ export function createPageSearches({
   }
 
   const searchJoined = joinCalls({ maxCalls: MAX_SEARCHES, deadlineMs, send: searchTogether })
-  return (search) =>
-    isPlain(search.query) && search.query.size <= MAX_JOINED_SIZE
-      ? searchJoined(search, search.scope)
-      : searchAlone(search)
+  return async (search) => {
+    if (!isFast(search.query) || clock() < aloneUntil) return searchAlone(search)
+    try {
+      return await searchJoined(search, search.scope)
+    } catch (error) {
+      // Such as without the permission for an `_msearch`.
+      if (error instanceof RequestRejectedError) return searchAlone(search)
+      throw error
+    }
+  }
+}
+
+/** All undated orders have the same key, so a search within them visits all of them. */
+function isFast(query: PageQuery): boolean {
+  return isPlain(query) && query.size <= MAX_JOINED_SIZE && query.after?.key !== NULL_INSTANT_KEY
 }
 
 /** The shard of the account, and the copy of it that responds. */

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import {
   ClientDisconnected,
@@ -7,9 +8,16 @@ import {
 } from '../../../../src/lib/request-scope.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { noFilters } from '../../../../src/orders/filters.ts'
+import { NULL_INSTANT_KEY } from '../../../../src/orders/order-store.ts'
 import { IndexMissing } from '../../../../src/stores/opensearch/client/errors.ts'
 import {
+  createPageSearches,
+  type PageSearchesOptions,
+} from '../../../../src/stores/opensearch/read/page-searches.ts'
+import {
   type Connected,
+  GENEROUS_MS,
+  SHORT_MS,
   thrownBy,
   useScriptedNodes,
 } from '../../../support/stores/scripted/scripted-nodes.ts'
@@ -86,6 +94,22 @@ const idsOf = (settled: PromiseSettledResult<{ id: string }[]>[]) =>
     page.status === 'fulfilled' ? page.value.map(({ id }) => id) : page.reason,
   )
 
+/** Searches for pages with these options; `afterKey`: the last key of the page before. */
+function searchOf({ client }: Connected, options: Partial<PageSearchesOptions> = {}) {
+  const searchPage = createPageSearches({
+    client,
+    deadlineMs: GENEROUS_MS,
+    onDecode: () => {},
+    ...options,
+  })
+  return (accountId: string, afterKey?: number) => {
+    const after = afterKey === undefined ? null : { key: afterKey, id: 'ord_' }
+    const listing = { accountId, sort: 'updated_at_asc', filters: noFilters, after } as const
+    const query = { ...listing, nullsWrittenAfter: null, size: 21 }
+    return searchPage({ index: 'orders', query, bound: null, scope: unbounded })
+  }
+}
+
 /** A client, and what makes it disconnect. */
 function disconnecting() {
   const stops: (() => void)[] = []
@@ -120,21 +144,24 @@ describe('searches for pages', () => {
     ])
   })
 
-  it('have a request of their own alone, with filters, for large pages, and beyond eight', async () => {
+  it('have a request of their own alone, with filters, for large pages, within undated orders, and beyond eight', async () => {
     const { url, received } = await serve(respondPages())
     const { findPage } = connect([url])
     await findPage('acc_1')
     const filters = { ...noFilters, statuses: ['PAID' as const] }
     const filtered = [1, 2].map(() => findPage('acc_1', 'created_at_desc', { filters }))
     const large = [1, 2].map(() => findPage('acc_1', 'created_at_desc', { size: 101 }))
+    const search = searchOf(connect([url]))
+    const undated = [1, 2].map(() => search('acc_1', NULL_INSTANT_KEY))
     await Promise.all([
+      ...undated,
       ...filtered,
       ...large,
       ...Array.from({ length: 9 }, () => findPage('acc_1')),
     ])
     expect(received.map(({ path }) => path.replace(/\?.*/, '')).sort()).toEqual([
       '/orders/_msearch',
-      ...Array(6).fill('/orders/_search'),
+      ...Array(8).fill('/orders/_search'),
     ])
     expect(received.filter(isJoined).map((request) => targetsOf(request).length)).toEqual([8])
   })
@@ -151,6 +178,39 @@ describe('searches for pages', () => {
     const [first, failed, third] = idsOf(await findAll(connect([url])))
     expect([first, third]).toEqual([['ord_of_acc_1'], ['ord_of_acc_3']])
     expect(failed).toBeInstanceOf(expected)
+  })
+
+  it('have requests of their own for ten seconds after a joined one that is forbidden, which they repeat', async () => {
+    const { url, received } = await serve((response, request) => {
+      const behave = isJoined(request) ? respondError(403, 'security_exception') : respondPages()
+      behave(response, request)
+    })
+    let nowMs = 0
+    const search = searchOf(connect([url]), { clock: () => nowMs })
+    const joinedOf = async () => {
+      const before = received.filter(isJoined).length
+      const pages = await Promise.all(ACCOUNTS.map((account) => search(account)))
+      expect(pages.map(([row]) => row?.id)).toEqual(ACCOUNTS.map((account) => order(account).id))
+      return received.filter(isJoined).length - before
+    }
+    expect(await joinedOf()).toBe(1)
+    nowMs = 9_999
+    expect(await joinedOf()).toBe(0)
+    nowMs = 10_000
+    expect(await joinedOf()).toBe(1)
+  })
+
+  it('have requests of their own while a joined one hangs', async () => {
+    const { url, received } = await serve((response, request) => {
+      if (!isJoined(request)) respondPages()(response, request)
+    })
+    const search = searchOf(connect([url]), { deadlineMs: 4 * SHORT_MS })
+    const hanging = ACCOUNTS.map((account) => thrownBy(search(account)))
+    await expect.poll(() => received.length).toBe(1)
+    await sleep(2 * SHORT_MS)
+    const pages = await Promise.all(ACCOUNTS.map((account) => search(account)))
+    expect(pages.map(([row]) => row?.id)).toEqual(ACCOUNTS.map((account) => order(account).id))
+    for (const error of await Promise.all(hanging)) expect(error).toBeInstanceOf(Unavailable)
   })
 
   it.each<[string, Behaviour]>([

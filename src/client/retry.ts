@@ -54,9 +54,10 @@ export function retryDelayMs(error: unknown, attempt: Attempt, random: number): 
 }
 
 /**
- * A gateway that sets a `Request-Id` and no error of this API. Its 429 and 503 are as those of the
- * edge.
+ * A gateway that sets a `Request-Id` and no error of this API. Its 429, 502, 503 and 504 are as
+ * those of the edge.
  */
 function isGatewayError(error: unknown): error is UnexpectedAnswerError {
-  return error instanceof UnexpectedAnswerError && (error.status === 429 || error.status === 503)
+  if (!(error instanceof UnexpectedAnswerError)) return false
+  return error.status === 429 || UNAVAILABLE.has(error.status)
 }

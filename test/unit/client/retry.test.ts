@@ -86,6 +86,7 @@ describe('a load balancer without a service, at an address that never responded,
   it.each([502, 503, 504])('is retried after a %i for a minute', (status) => {
     expect(retry(edge(status), unknown)).toBe(30_000)
     expect(retry(edge(status), { ...unknown, elapsedMs: 60_000 })).toBeNull()
+    expect(retry(gateway(status), unknown)).toBe(30_000)
   })
 
   it('is retried after its Retry-After', () => {

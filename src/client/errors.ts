@@ -85,11 +85,12 @@ export class UnexpectedAnswerError extends OrdersError {
 
 /**
  * No complete response arrived. `isFinal`: a retry cannot succeed. `isTimeout`: none arrived within
- * `timeoutMs`.
+ * `timeoutMs`. `isHttps`: the address begins with https.
  */
 export class ConnectionError extends OrdersError {
   readonly isFinal: boolean
   readonly isTimeout: boolean
+  readonly isHttps: boolean
 
   constructor(
     message: string,
@@ -97,11 +98,13 @@ export class ConnectionError extends OrdersError {
       cause,
       isFinal,
       isTimeout = false,
-    }: { cause: unknown; isFinal: boolean; isTimeout?: boolean },
+      isHttps = true,
+    }: { cause: unknown; isFinal: boolean; isTimeout?: boolean; isHttps?: boolean },
   ) {
     super(message, null, { cause })
     this.isFinal = isFinal
     this.isTimeout = isTimeout
+    this.isHttps = isHttps
   }
 }
 
@@ -144,7 +147,10 @@ export class WebhookVerificationError extends OrdersError {
   }
 }
 
-/** The caller's address, key, id or option is invalid. The client sent nothing. */
+/**
+ * The caller's address, key, id or option is invalid. Nothing was sent, except that a sync reads
+ * the account of a new key. Nothing was stored.
+ */
 export class UsageError extends OrdersError {
   constructor(message: string) {
     super(message, null)
@@ -162,7 +168,7 @@ const TIMED_OUT = 'a resposta demorou demais'
 
 /** The error of a call without a complete response, with the next step for its cause. */
 export function toConnectionError(url: string, cause: unknown): ConnectionError {
-  const { host } = new URL(url)
+  const { host, protocol } = new URL(url)
   const causes = describeCauses(cause)
   if (CERTIFICATE.test(causes)) {
     const help = CLOCK.test(causes)
@@ -181,7 +187,7 @@ export function toConnectionError(url: string, cause: unknown): ConnectionError 
   }
   return new ConnectionError(
     `A resposta de ${host} não chegou inteira (${causes}). Confira a rede e o endereço.`,
-    { cause, isFinal: false, isTimeout: causes === TIMED_OUT },
+    { cause, isFinal: false, isTimeout: causes === TIMED_OUT, isHttps: protocol === 'https:' },
   )
 }
 

@@ -100,7 +100,9 @@ export function explain(
   }
   if (error instanceof UsageError) return { message: error.message, exitCode: USAGE }
   if (error instanceof ConnectionError) {
-    return { message: error.message + proxyHint(env), exitCode: FAILED }
+    // A final failure is of a certificate or of TLS: the address was reached.
+    const hint = error.isHttps && !error.isFinal ? proxyHint(env) : ''
+    return { message: error.message + hint, exitCode: FAILED }
   }
   if (error instanceof OrdersError) return explainOrdersError(error)
   return { message: explainSystem(error), exitCode: FAILED }

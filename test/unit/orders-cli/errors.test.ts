@@ -86,6 +86,14 @@ describe('a failed connection of a command with a proxy in its environment', () 
     expect(message(env)).toBe('A rede caiu.')
   })
 
+  it.each([
+    ['a certificate', { cause: null, isFinal: true }],
+    ['an http address', { cause: null, isFinal: false, isHttps: false }],
+  ])('names no variable for the failure of %s', (_what, options) => {
+    const error = new ConnectionError('A rede caiu.', options)
+    expect(message({ HTTPS_PROXY: proxy }, error)).toBe('A rede caiu.')
+  })
+
   it('names no variable for another error', () => {
     expect(message({ HTTPS_PROXY: proxy }, new CommandError('Já existe.'))).toBe('Já existe.')
   })

@@ -2,9 +2,13 @@ import { UnexpectedAnswerError } from './errors.ts'
 import type { Account } from './schema.ts'
 import type { Transport } from './transport.ts'
 
-/** The account and the key of the client. */
-export async function getAccount(transport: Transport, signal?: AbortSignal): Promise<Account> {
-  const body = await transport.get('/v1/account', new URLSearchParams(), signal)
+/** The account and the key of the client. An error for which `isFinal` is true is not retried. */
+export async function getAccount(
+  transport: Transport,
+  signal?: AbortSignal,
+  isFinal?: (error: unknown) => boolean,
+): Promise<Account> {
+  const body = await transport.get('/v1/account', new URLSearchParams(), signal, isFinal)
   if (isAccount(body)) return body
   throw new UnexpectedAnswerError('A resposta não é uma conta. Confira o endereço da API.', {
     status: 200,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { formatInstant } from '../lib/instant.ts'
 import { parseQueryInstant } from '../orders/query-instant.ts'
-import { ApiError, UnexpectedAnswerError, UsageError } from './errors.ts'
+import { ApiError, EdgeError, UnexpectedAnswerError, UsageError } from './errors.ts'
 import { getAccount } from './get-account.ts'
 import type { SyncState } from './sync-store.ts'
 import type { Transport } from './transport.ts'
@@ -58,7 +58,9 @@ export async function confirmAccount(
 ): Promise<SyncState> {
   const { account: known, source } = opened
   if (known !== undefined && saved?.source.key === source.key) return opened
-  const account = await readAccount(transport, signal)
+  const isNewKey = saved !== null && saved.source.key !== source.key
+  const isAbsent = isNewKey ? isUnknownPath : isRefusedPath
+  const account = await readAccount(transport, signal, isAbsent)
   if (account === null) return opened
   if (known !== undefined && known.id !== account.id) {
     throw new UsageError(
@@ -74,19 +76,29 @@ export async function confirmAccount(
   return { ...opened, account }
 }
 
-/** `null` where the service is older than `GET /v1/account`. */
+/** `null` where the request fails as `isAbsent`. */
 async function readAccount(
   transport: Transport,
   signal: AbortSignal | undefined,
+  isAbsent: (error: unknown) => boolean,
 ): Promise<NonNullable<SyncState['account']> | null> {
   try {
-    const { id, test } = await getAccount(transport, signal)
+    const { id, test } = await getAccount(transport, signal, isAbsent)
     return { id, test }
   } catch (error) {
-    const isResponse = error instanceof ApiError || error instanceof UnexpectedAnswerError
-    if (isResponse && error.status === 404) return null
+    if (isAbsent(error)) return null
     throw error
   }
+}
+
+/** Of a service that is older than `GET /v1/account`. */
+const isUnknownPath = (error: unknown) => error instanceof ApiError && error.status === 404
+
+/** Also of a gateway before the service that allows only the paths it knows. */
+function isRefusedPath(error: unknown): boolean {
+  if (isUnknownPath(error)) return true
+  const isForeign = error instanceof EdgeError || error instanceof UnexpectedAnswerError
+  return isForeign && [403, 404, 405].includes(error.status)
 }
 
 function initialState(source: SyncState['source'], since: string | Date | undefined): SyncState {

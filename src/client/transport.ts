@@ -36,10 +36,16 @@ export type Query = URLSearchParams | ((timeouts: number) => URLSearchParams)
 /** Sends calls within the rate limit and retries transient failures. */
 export interface Transport {
   /**
-   * A query may depend on the tries of this call that timed out so far.
+   * A query may depend on the tries of this call that timed out so far. An error for which `isFinal`
+   * is true is not retried.
    * @throws OrdersError; the signal's reason when it aborts
    */
-  get(path: string, query: Query, signal?: AbortSignal): Promise<unknown>
+  get(
+    path: string,
+    query: Query,
+    signal?: AbortSignal,
+    isFinal?: (error: unknown) => boolean,
+  ): Promise<unknown>
 }
 
 /** How long a 401 holds for later calls: at most twelve requests a minute then return 401. */
@@ -107,7 +113,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 
   return {
-    async get(path, query, signal) {
+    async get(path, query, signal, isFinal = () => false) {
       const startedMs = clock()
       let timeouts = 0
       for (let failedTries = 1; ; failedTries++) {
@@ -116,6 +122,7 @@ export function createTransport(options: TransportOptions): Transport {
         try {
           return await tryOnce(url, signal)
         } catch (error) {
+          if (isFinal(error)) throw error
           if (error instanceof ConnectionError && error.isTimeout) timeouts++
           const elapsedMs = clock() - startedMs
           const waitMs = retryDelayMs(error, { failedTries, isKnown, elapsedMs }, Math.random())

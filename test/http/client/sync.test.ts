@@ -259,6 +259,27 @@ describe('a store', () => {
     expect(await savedState()).not.toHaveProperty('account')
   })
 
+  it.each([403, 404, 405])(
+    'works with a gateway that answers the account with %i, with one request per sync',
+    async (status) => {
+      const client = createOrdersClient({ baseUrl: faultServer.baseUrl, apiKey: key })
+      const html = { status, body: '<h1>No</h1>', headers: { 'request-id': 'gw' } }
+      faultServer.plan(html)
+      expect(await client.orders.sync({ store })).toMatchObject({ received: 9 })
+      faultServer.forget()
+      faultServer.plan(html)
+      expect(await client.orders.sync({ store })).toMatchObject({ kind: 'changes' })
+      expect(accountRequests()).toBe(1)
+    },
+  )
+
+  it('needs the account for a new key, unless the service is too old to have it', async () => {
+    await sync()
+    const other = (await app.issue()).key
+    faultServer.plan({ status: 403 })
+    await expect(sync({ acceptNewKey: true }, other)).rejects.toThrow(/firewall/)
+  })
+
   it('rejects another API address', async () => {
     await sync()
     const elsewhere = createOrdersClient({ baseUrl: `${faultServer.baseUrl}/loja`, apiKey: key })

@@ -149,6 +149,18 @@ describe('the recipe in Python', () => {
     expect(copied()).toEqual(await service.listed())
   })
 
+  it('a full reload of the Python recipe forgets an updated_at in the future', async () => {
+    await sync()
+    {
+      using copy = openCopy()
+      copy.exec(`UPDATE estado SET json = json_set(json, '$.maior', '2999-01-01T00:00:00.000Z')`)
+    }
+    expect((await sync(['--completa'])).code).toBe(0)
+    await service.change()
+    expect((await sync()).code).toBe(0)
+    expect(copied()).toEqual(await service.listed())
+  })
+
   it('the recipe waits for the Retry-After of an edge response without a body', async () => {
     service.faultServer.rejectFor(2, 3)
     expect((await sync()).code).toBe(0)
@@ -203,6 +215,13 @@ describe('the recipe in thirty-five lines of Python', () => {
     expect((await syncShortly()).code).toBe(1)
     expect((await syncShortly()).code).toBe(0)
     expect(copied(COPY)).toEqual(await service.listed())
+  })
+
+  it('the short Python recipe does not keep the account of a first run that failed', async () => {
+    service.faultServer.answer(1, { status: 403 })
+    expect((await syncShortly()).code).toBe(1)
+    expect((await syncShortly(await service.createKey('acc_other'))).code).toBe(0)
+    expect(copied(COPY).size).toBe(0)
   })
 
   it('the short Python recipe prints a wait, also after a Retry-After that is a date', async () => {

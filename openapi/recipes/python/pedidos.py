@@ -57,7 +57,9 @@ if estado.setdefault("conta", conta) != conta:
 
 if "--completa" in sys.argv or estado["cursor"] is None:  # senão, continua a leitura que parou no meio
     estado.update(cursor=None, desde=None, volta=estado["volta"] + 1)
-    if "--completa" not in sys.argv and estado["maior"]:
+    if "--completa" in sys.argv:
+        estado["maior"] = None  # a marca volta a ser a desta leitura: a antiga pode estar no futuro
+    elif estado["maior"]:
         maior = datetime.datetime.fromisoformat(estado["maior"].replace("Z", "+00:00"))
         estado["desde"] = (maior - SOBREPOSICAO).isoformat()
 

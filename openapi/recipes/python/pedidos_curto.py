@@ -14,8 +14,7 @@ def busca(caminho, filtros):
         except urllib.error.HTTPError as falha:
             if falha.code not in (429, 502, 503, 504):
                 sys.exit(f"A API recusou: {falha.code} {falha.read().decode()} (o endereço começa com https://?)")
-            segundos = falha.headers.get("Retry-After", "")
-            espera = int(segundos) if segundos.isdecimal() else 5
+            espera = int(segundos) if (segundos := falha.headers.get("Retry-After", "")).isdecimal() else 5
             print(f"{falha}: nova tentativa em {espera} s", file=sys.stderr)
             time.sleep(espera)
 
@@ -24,7 +23,8 @@ banco = sqlite3.connect(os.environ.get("ORDERS_DB", "pedidos_curto.db"))
 with banco:  # a leitura toda ou nada
     banco.execute("CREATE TABLE IF NOT EXISTS pedidos (id TEXT PRIMARY KEY, updated_at TEXT, pedido TEXT)")
     conta = json.dumps({campo: valor for campo, valor in busca("account", {}).items() if campo in ("id", "test")})
-    banco.execute("CREATE TABLE IF NOT EXISTS conta AS SELECT ? AS dona", [conta])
+    banco.execute("CREATE TABLE IF NOT EXISTS conta (dona TEXT)")
+    banco.execute("INSERT INTO conta SELECT ? WHERE NOT EXISTS (SELECT * FROM conta)", [conta])
     if banco.execute("SELECT dona FROM conta").fetchone() != (conta,):  # a chave de outra conta, ou do sandbox
         sys.exit(f"A cópia não é de {conta}: para uma cópia nova, ponha outro arquivo em ORDERS_DB.")
     [maior] = banco.execute("SELECT max(updated_at) FROM pedidos").fetchone()

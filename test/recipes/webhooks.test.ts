@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -240,6 +242,45 @@ it.each(Object.entries(receivers))(
   },
   INSTALL_MS,
 )
+
+it.each(['Node', 'Python', 'PHP'])(
+  'the webhook receiver in %s compares only sequences with an order that it kept without a timestamp',
+  async (name) => {
+    const receiver = await receivers[name]?.([SECRET])
+    if (receiver === undefined) throw new Error(`no receiver in ${name}`)
+    try {
+      const order_id = newOrder()
+      const send = (sequence: number) => {
+        const event = eventOf({ id: nextId(), order_id, sequence })
+        return receiver.deliver(signDelivery(event.id, JSON.stringify(event)))
+      }
+      await send(5)
+      await forgetTimestamp(receiver.folder, order_id)
+      for (const [sequence, kept] of [
+        [4, 5],
+        [6, 6],
+      ] as const) {
+        expect(await send(sequence)).toBe(204)
+        expect((await receiver.kept()).get(order_id)).toMatchObject({ sequence: kept })
+      }
+    } finally {
+      await receiver.close()
+    }
+  },
+  INSTALL_MS,
+)
+
+/** Leaves an order as a receiver of an earlier version kept it. */
+async function forgetTimestamp(folder: string, id: string) {
+  const file = join(folder, 'dados/pedidos', `${id}.json`)
+  if (existsSync(file)) {
+    const { timestamp: _, ...earlier } = JSON.parse(await readFile(file, 'utf8'))
+    await writeFile(file, JSON.stringify(earlier))
+    return
+  }
+  using database = new DatabaseSync(join(folder, 'webhooks.db'))
+  database.prepare("UPDATE pedidos SET timestamp = '' WHERE id = ?").run(id)
+}
 
 it.each(['Node', 'Python'])(
   'the webhook receiver in %s finds its old events in an index',

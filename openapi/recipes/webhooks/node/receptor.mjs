@@ -25,13 +25,14 @@ const forgetOldEvents = database.prepare(
   'DELETE FROM eventos WHERE recebido_em < unixepoch() - 90 * 86400',
 )
 // Um evento mais antigo que o guardado não muda nada: o timestamp decide primeiro, porque a sequence pode recomeçar.
-// Um evento sem o pedido (thin) marca que falta buscá-lo.
+// Uma linha de antes de haver timestamp tem '': só a sequence decide. Um evento sem o pedido (thin) marca que falta buscá-lo.
 const keepOrder = database.prepare(`
   INSERT INTO pedidos (id, timestamp, sequence, buscar, pedido)
   VALUES (:id, :timestamp, :sequence, :buscar, :pedido)
   ON CONFLICT (id) DO UPDATE SET timestamp = :timestamp, sequence = :sequence, buscar = :buscar,
     pedido = CASE WHEN :buscar THEN pedidos.pedido ELSE :pedido END
-  WHERE (:timestamp, :sequence) > (pedidos.timestamp, pedidos.sequence)
+  WHERE CASE pedidos.timestamp WHEN '' THEN :sequence > pedidos.sequence
+    ELSE (:timestamp, :sequence) > (pedidos.timestamp, pedidos.sequence) END
 `)
 
 /** Guarda o evento e o pedido: os dois ou nenhum. Diz se havia algo novo. */

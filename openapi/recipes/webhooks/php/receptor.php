@@ -93,7 +93,8 @@ function guardaPedido(object $evento, string $pasta): bool
     $antes = is_file($arquivo) ? json_decode(file_get_contents($arquivo)) : null;
     // O timestamp decide primeiro, porque a sequence pode recomeçar.
     $posicao = [$evento->timestamp, $evento->sequence];
-    if ($antes !== null && $posicao <= [$antes->timestamp ?? '', $antes->sequence]) {
+    // Um arquivo de antes de haver timestamp não o tem: só a sequence decide.
+    if ($antes !== null && $posicao <= [($antes->timestamp ?? '') ?: $evento->timestamp, $antes->sequence]) {
         return false; // mais antigo que o guardado
     }
     $removido = $evento->type === 'order.removed';

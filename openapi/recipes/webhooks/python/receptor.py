@@ -11,12 +11,13 @@ if not SEGREDOS:
 BANCO = os.environ.get("ORDERS_DB", "webhooks.db")
 TOLERANCIA, MAIOR_CORPO = 300, 1_048_576
 # um evento mais antigo que o guardado não muda nada: o timestamp decide primeiro, porque a sequence pode recomeçar;
-# um evento sem o pedido (thin) marca que falta buscá-lo
+# uma linha de antes de haver timestamp tem '': só a sequence decide; um evento sem o pedido (thin) marca que falta buscá-lo
 GUARDA = """INSERT INTO pedidos (id, timestamp, sequence, buscar, pedido)
     VALUES (:id, :timestamp, :sequence, :buscar, :pedido)
     ON CONFLICT (id) DO UPDATE SET timestamp = :timestamp, sequence = :sequence, buscar = :buscar,
       pedido = CASE WHEN :buscar THEN pedidos.pedido ELSE :pedido END
-    WHERE (:timestamp, :sequence) > (pedidos.timestamp, pedidos.sequence)"""
+    WHERE CASE pedidos.timestamp WHEN '' THEN :sequence > pedidos.sequence
+      ELSE (:timestamp, :sequence) > (pedidos.timestamp, pedidos.sequence) END"""
 
 
 def confere(corpo, cabecalhos):

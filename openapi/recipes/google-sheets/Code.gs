@@ -78,7 +78,7 @@ function ler(prazo) {
   if (chave === null) return
   // Outra chave da mesma conta continua; a de outra conta, ou do sandbox, deixaria de fora o que é mais antigo.
   const conta = `${chave.id}${chave.test ? ' (sandbox)' : ''}`
-  estado.conta ??= conta
+  estado.conta = estado.conta ?? conta
   if (estado.conta !== conta) {
     throw new Recusa(`A aba é de ${estado.conta}, e a chave, de ${conta}: rode recomecar para ler tudo com esta chave.`)
   }

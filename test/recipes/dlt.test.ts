@@ -190,6 +190,14 @@ describe('the recipe with dlt', () => {
     expect(stderr).toContain('cópia nova')
   })
 
+  it('the dlt recipe does not keep the account of a first read that failed', async () => {
+    service.faultServer.before(0, async () => undefined) // The account.
+    service.faultServer.answer(0, { status: 403 })
+    expect((await load()).code).toBe(1)
+    const { stderr } = await load([], await service.createKey('acc_other'))
+    expect(stderr).not.toContain('cópia nova')
+  })
+
   it('the dlt recipe continues its copy with another key of the account', async () => {
     await load()
     service.faultServer.forget()

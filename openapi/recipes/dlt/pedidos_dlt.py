@@ -18,6 +18,7 @@ from requests import HTTPError, RequestException
 
 SOBREPOSICAO_S = 60
 ESTADO = pathlib.Path("pedidos.estado").absolute()
+CONTA = ESTADO / "conta.txt"  # o estado do dlt se perde quando a primeira carga falha
 DATAS = ["created_at", "paid_at", "canceled_at", "updated_at", "payment__refunded_at"]
 
 
@@ -95,18 +96,19 @@ def conta(url: str, chave: str) -> str:
     return f"{dona['id']} (sandbox)" if dona["test"] else dona["id"]
 
 
-def confere_conta(da_chave: str) -> None:
-    """Outra chave da mesma conta continua; a de outra conta, ou do sandbox, deixaria de fora o que é mais antigo."""
-    arquivo = ESTADO / "conta.txt"  # o estado do dlt se perde quando a primeira carga falha
-    if not arquivo.exists():
+def confere_conta(da_chave: str) -> bool:
+    """Recusa a chave de outra conta, ou do sandbox, que deixaria pedidos de fora. Diz se a cópia é nova."""
+    nova = not CONTA.exists()
+    if nova:
         ESTADO.mkdir(exist_ok=True)
-        arquivo.write_text(da_chave)
-    da_copia = arquivo.read_text()
+        CONTA.write_text(da_chave)
+    da_copia = CONTA.read_text()
     if da_copia != da_chave:
         sys.exit(
             f"A cópia é de {da_copia}, e a chave, de {da_chave}. Nada mudou na cópia. "
             "Para começar uma cópia nova, rode em outra pasta, ou apague pedidos.duckdb e pedidos.estado."
         )
+    return nova
 
 
 def explicacao(falha: BaseException) -> str:
@@ -139,12 +141,15 @@ def principal() -> None:
     )
     refresh = "drop_data" if "--completa" in sys.argv else None
     acesso = (ajuste("ORDERS_API_URL"), ajuste("ORDERS_API_KEY"))
+    nova = False
     try:
-        confere_conta(conta(*acesso))
+        nova = confere_conta(conta(*acesso))
         if carga.has_pending_data:  # de uma carga que falhou; com ela pendente, o dlt não lê nada da API
             print(carga.run())
         print(carga.run(fonte(*acesso), refresh=refresh))
     except (PipelineStepFailed, RequestException) as falha:
+        if nova and isinstance(falha, PipelineStepFailed) and falha.step == "extract":
+            CONTA.unlink()  # nada foi lido: a conta pode ser a errada
         print(falha, file=sys.stderr)
         sys.exit(explicacao(falha))
 

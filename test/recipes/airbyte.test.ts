@@ -134,6 +134,13 @@ describe('the recipe with Airbyte', () => {
     expect(stdout).not.toContain(wrong)
   })
 
+  it.each([405, 414, 431, 451])('the Airbyte source stops at a %i', async (status) => {
+    service.faultServer.answer(2, { status, body: '{}' })
+    const { code } = await read()
+    expect(code).not.toBe(0)
+    expect(service.faultServer.statuses().filter((answered) => answered === status)).toHaveLength(1)
+  })
+
   it('the manifest names no key and no address', () => {
     const text = readFileSync(recipe('airbyte/pedidos.yaml'), 'utf8')
     expect(text).not.toMatch(/key_(live|test)_|localhost|127\.0\.0\.1/)

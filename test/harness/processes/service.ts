@@ -9,7 +9,7 @@ export type Settings = Readonly<Record<string, string>>
 /** The program of the service. */
 export const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 /** As in the Docker image. Other programs start with the defaults of Node. */
-const SERVICE_FLAGS = ['--max-semi-space-size=2', '--heap-growing-percent=40']
+const SERVICE_FLAGS = ['--max-semi-space-size=2']
 /** In any checkout. */
 const SERVICE_PROGRAM = join('src', 'main.ts')
 const START_MS = 180_000

@@ -74,7 +74,6 @@ describe('the image', () => {
     expect(JSON.parse(last('ENTRYPOINT'))).toEqual([
       'node',
       '--max-semi-space-size=2',
-      '--heap-growing-percent=40',
       'dist/main.js',
     ])
     expect(JSON.parse(last('CMD'))).toEqual(['serve'])

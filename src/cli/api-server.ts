@@ -9,7 +9,6 @@ import { registerProcessMetrics } from '../observability/metrics/process.ts'
 import { createMetrics, type Metrics } from '../observability/metrics/registry.ts'
 import type { Tracing } from '../observability/tracing/tracing.ts'
 import { openServerServices, type ServerServices } from '../services.ts'
-import { limitHeap } from './limit-heap.ts'
 import { openTracing } from './open-tracing.ts'
 
 export interface ServeOptions {
@@ -31,8 +30,6 @@ export interface ApiServer {
 
 /** Opens the instrumented services of the API and builds the app. */
 export async function openApiServer(config: Config, logger: Logger): Promise<ApiServer> {
-  // The pages of OpenSearch are freed without collections, unlike the rows of an embedded store.
-  if (config.opensearchUrls !== undefined) limitHeap()
   const metrics = createMetrics()
   registerProcessMetrics(metrics)
   const tracing = await openTracing(config, logger)

@@ -59,7 +59,7 @@ export async function confirmAccount(
   const { account: known, source } = opened
   if (known !== undefined && saved?.source.key === source.key) return opened
   const isNewKey = saved !== null && saved.source.key !== source.key
-  const isAbsent = isNewKey ? isUnknownPath : isRefusedPath
+  const isAbsent = isNewKey && known !== undefined ? isUnknownPath : isRefusedPath
   const account = await readAccount(transport, signal, isAbsent)
   if (account === null) return opened
   if (known !== undefined && known.id !== account.id) {

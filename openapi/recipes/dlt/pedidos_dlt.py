@@ -149,7 +149,7 @@ def principal() -> None:
         print(carga.run(fonte(*acesso), refresh=refresh))
     except (PipelineStepFailed, RequestException) as falha:
         if nova and isinstance(falha, PipelineStepFailed) and falha.step == "extract":
-            CONTA.unlink()  # nada foi lido: a conta pode ser a errada
+            CONTA.unlink()  # nada ficou na cópia: a conta pode ser a errada
         print(falha, file=sys.stderr)
         sys.exit(explicacao(falha))
 

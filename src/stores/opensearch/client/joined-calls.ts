@@ -46,9 +46,12 @@ export function joinCalls<Call, Result>({
     const { scope, end } = shareScope(calls)
     const sent = calls.map(({ call }) => call)
     try {
-      for (const [at, result] of (await send(sent, scope)).entries()) {
-        if (result instanceof Error) calls[at]?.reject(result)
-        else calls[at]?.resolve(result)
+      const results = await send(sent, scope)
+      for (const [at, { resolve, reject }] of calls.entries()) {
+        const result = results[at]
+        if (result === undefined) reject(new Error('a joined call has no result'))
+        else if (result instanceof Error) reject(result)
+        else resolve(result)
       }
     } catch (error) {
       for (const { reject } of calls) reject(error)

@@ -31,7 +31,7 @@ export type DecodePath = 'cut' | 'older_shape' | 'unexpected'
 
 type Listing = Pick<PageQuery, 'accountId' | 'sort'>
 
-/** Called for every page, and every response with an order. */
+/** Called for every page, unless one beside it failed, and for every response with an order. */
 export type OnDecode = (path: DecodePath) => void
 
 /**

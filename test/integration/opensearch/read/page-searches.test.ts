@@ -204,10 +204,10 @@ describe('searches for pages', () => {
     const { url, received } = await serve((response, request) => {
       if (!isJoined(request)) respondPages()(response, request)
     })
-    const search = searchOf(connect([url]), { deadlineMs: 4 * SHORT_MS })
+    const search = searchOf(connect([url]), { deadlineMs: 20 * SHORT_MS })
     const hanging = ACCOUNTS.map((account) => thrownBy(search(account)))
     await expect.poll(() => received.length).toBe(1)
-    await sleep(2 * SHORT_MS)
+    await sleep(6 * SHORT_MS)
     const pages = await Promise.all(ACCOUNTS.map((account) => search(account)))
     expect(pages.map(([row]) => row?.id)).toEqual(ACCOUNTS.map((account) => order(account).id))
     for (const error of await Promise.all(hanging)) expect(error).toBeInstanceOf(Unavailable)

@@ -1,5 +1,5 @@
 import { type Clock, monotonicClock } from '../../../lib/clock.ts'
-import { freeOwned } from '../../../lib/owned-bytes.ts'
+import { freeOwned, type OwnedBytes } from '../../../lib/owned-bytes.ts'
 import { ClientDisconnected, type RequestScope } from '../../../lib/request-scope.ts'
 import {
   NULL_INSTANT_KEY,
@@ -71,6 +71,10 @@ export function createPageSearches({
     return decodePage(response, query, onDecode)
   }
 
+  function searchEachAlone(searches: readonly PageSearch[]) {
+    return Promise.all(searches.map((one) => searchAlone(one).catch((error: Error) => error)))
+  }
+
   async function readTogether(searches: readonly PageSearch[], bounds: RequestScope) {
     let body = ''
     for (const { query, bound } of searches) {
@@ -92,7 +96,14 @@ export function createPageSearches({
     const [search, ...others] = searches
     if (search === undefined) return []
     if (others.length === 0) return [await searchAlone(search, bounds)]
-    const response = await readTogether(searches, bounds)
+    let response: OwnedBytes
+    try {
+      response = await readTogether(searches, bounds)
+    } catch (error) {
+      // Such as without the permission for an `_msearch`.
+      if (error instanceof RequestRejectedError) return searchEachAlone(searches)
+      throw error
+    }
     let readers = searches.length
     for (const { scope } of searches) {
       scope.onRelease(() => {
@@ -105,16 +116,10 @@ export function createPageSearches({
   }
 
   const searchJoined = joinCalls({ maxCalls: MAX_SEARCHES, deadlineMs, send: searchTogether })
-  return async (search) => {
-    if (!isFast(search.query) || clock() < aloneUntil) return searchAlone(search)
-    try {
-      return await searchJoined(search, search.scope)
-    } catch (error) {
-      // Such as without the permission for an `_msearch`.
-      if (error instanceof RequestRejectedError) return searchAlone(search)
-      throw error
-    }
-  }
+  return (search) =>
+    isFast(search.query) && clock() >= aloneUntil
+      ? searchJoined(search, search.scope)
+      : searchAlone(search)
 }
 
 /** All undated orders have the same key, so a search within them visits all of them. */

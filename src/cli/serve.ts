@@ -8,9 +8,9 @@ import { listen, serverUrl } from '../http/server/listen.ts'
 import { openRequestLog } from '../observability/log.ts'
 import { openApiServer, type ServeOptions } from './api-server.ts'
 import type { ProgramIo } from './command-context.ts'
-import { limitHeap } from './limit-heap.ts'
 import { createSideServices } from './side-services.ts'
 import { closeOnSignal } from './signals.ts'
+import { tuneHeap } from './tune-heap.ts'
 import { warnOfPepper } from './warn-of-pepper.ts'
 import { assertUsable } from './with-services.ts'
 
@@ -32,7 +32,7 @@ function logLevelFor(
 }
 
 async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo): Promise<void> {
-  limitHeap(config)
+  tuneHeap(config)
   const logger = openRequestLog(config, io.stderr)
   const { app, services, metrics, tracing, isReady, ...service } = await openApiServer(
     config,

@@ -6,9 +6,9 @@ import { createGracefulShutdown } from '../../http/server/graceful-shutdown.ts'
 import { listen, serverUrl } from '../../http/server/listen.ts'
 import { openRequestLog } from '../../observability/log.ts'
 import { openApiServer } from '../api-server.ts'
-import { limitHeap } from '../limit-heap.ts'
 import { ignoreEpipe } from '../output.ts'
 import { closeAndExit } from '../signals.ts'
+import { tuneHeap } from '../tune-heap.ts'
 import type { IpcRequest, IpcResponses, ToPrimary, ToWorker } from './ipc-messages.ts'
 
 const { worker } = cluster
@@ -46,7 +46,7 @@ process.on('message', async (message: ToWorker) => {
 })
 
 try {
-  limitHeap(config)
+  tuneHeap(config)
   const { app, metrics, isReady, close } = await openApiServer(config, logger)
   const shutdown = createGracefulShutdown(app.server, isReady)
   handlers = {

@@ -18,6 +18,16 @@ export interface ConnectionTracker {
   closeAfterResponses(): void
 }
 
+/**
+ * A property of the socket, because V8 keeps the new values of a long-lived WeakMap until a full
+ * collection, with all that they refer to.
+ */
+const LAST_RESPONSE = Symbol('last response')
+
+interface TrackedSocket extends Socket {
+  [LAST_RESPONSE]?: ServerResponse
+}
+
 const trackers = new WeakMap<Server, ConnectionTracker>()
 
 /** Returns the one tracker of a server. Tracking starts at the first call. */
@@ -31,11 +41,10 @@ function track(server: Server): ConnectionTracker {
   const open = new Set<Socket>()
   const idle = new Set<Socket>()
   const inFlight = new Set<ServerResponse>()
-  const lastResponses = new WeakMap<Socket, ServerResponse>()
   let acceptedCount = 0
   let isClosing = false
 
-  server.on('connection', (socket: Socket) => {
+  server.on('connection', (socket: TrackedSocket) => {
     acceptedCount += 1
     open.add(socket)
     idle.add(socket)
@@ -44,25 +53,26 @@ function track(server: Server): ConnectionTracker {
       idle.delete(socket)
       // After `connect`, Node emits no `close` for the socket's responses. They complete in order,
       // so the last one decides for all.
-      const lastResponse = lastResponses.get(socket)
+      const lastResponse = socket[LAST_RESPONSE]
       if (lastResponse === undefined || !inFlight.has(lastResponse)) return
       for (const response of inFlight) if (response.req.socket === socket) inFlight.delete(response)
     })
   })
 
   // Runs before the handler, while the response headers can still change.
-  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const socket: TrackedSocket = request.socket
     acceptedCount += 1
     idle.delete(socket)
     inFlight.add(response)
     // Of pipelined requests, only the last response can close the connection.
-    const previous = lastResponses.get(socket)
+    const previous = socket[LAST_RESPONSE]
     if (isClosing && previous?.headersSent === false) previous.removeHeader('Connection')
-    lastResponses.set(socket, response)
+    socket[LAST_RESPONSE] = response
     if (isClosing) response.setHeader('Connection', 'close')
     response.once('close', () => {
       inFlight.delete(response)
-      if (lastResponses.get(socket) === response && open.has(socket)) idle.add(socket)
+      if (socket[LAST_RESPONSE] === response && open.has(socket)) idle.add(socket)
     })
   })
 
@@ -70,7 +80,7 @@ function track(server: Server): ConnectionTracker {
     open,
     idle,
     inFlight,
-    lastResponse: (socket) => lastResponses.get(socket),
+    lastResponse: (socket: TrackedSocket) => socket[LAST_RESPONSE],
     acceptedCount: () => acceptedCount,
 
     closeLongestIdle() {
@@ -83,7 +93,8 @@ function track(server: Server): ConnectionTracker {
     closeAfterResponses() {
       isClosing = true
       for (const response of inFlight) {
-        const isLast = lastResponses.get(response.req.socket) === response
+        const socket: TrackedSocket = response.req.socket
+        const isLast = socket[LAST_RESPONSE] === response
         if (isLast && !response.headersSent) response.setHeader('Connection', 'close')
       }
     },

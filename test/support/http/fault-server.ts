@@ -12,19 +12,21 @@ export interface ServerResponseStub {
 
 /**
  * `cut`: half of the service's response, then a disconnect. `reset`: a connection reset without a
- * response. A function transforms the service's response.
+ * response. `silence`: no response, on an open connection. A function transforms the service's
+ * response.
  */
 export type Fault =
   | ServerResponseStub
   | 'cut'
   | 'reset'
+  | 'silence'
   | ((response: ServerResponseStub) => ServerResponseStub)
 
 /** A request of a client and its outcome: a status and a body, or how its connection ended. */
 export interface RecordedRequest {
   url: URL
   headers: IncomingMessage['headers']
-  outcome: number | 'cut' | 'reset'
+  outcome: number | 'cut' | 'reset' | 'silence'
   body?: string | undefined
 }
 
@@ -49,6 +51,10 @@ export async function startFaultServer(
     requests.push(recorded)
     if (fault === 'reset') {
       incoming.socket.resetAndDestroy()
+      return
+    }
+    if (fault === 'silence') {
+      recorded.outcome = 'silence'
       return
     }
     const isStub = typeof fault === 'object'

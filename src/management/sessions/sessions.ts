@@ -73,7 +73,7 @@ export function createSessions({ sessions, keys, audit, clock }: SessionsOptions
 
   /** The session of this secret; `null` when it ended, or when its account is blocked. */
   async function find(secret: string): Promise<ActiveSession | null> {
-    const digest = digestOf(secret)
+    const digest = secretDigestOf(secret)
     const readAt = clock()
     const cached = cache.get(digest)
     const isFresh = cached !== undefined && Math.abs(readAt - cached.readAt) < FRESH_MS
@@ -101,7 +101,7 @@ export function createSessions({ sessions, keys, audit, clock }: SessionsOptions
       }
       const secret = newSecret()
       const expiresAt = clock() + linkMs
-      const link = { ...grant, digest: digestOf(secret), expiresAt, sessionMs }
+      const link = { ...grant, digest: secretDigestOf(secret), expiresAt, sessionMs }
       const intent = { action: 'session.create', accountId, target: subject } as const
       return audit.record(actor, intent, async () => {
         await sessions.insertLink(link)
@@ -111,12 +111,12 @@ export function createSessions({ sessions, keys, audit, clock }: SessionsOptions
 
     /** Starts the session of a link; `null` for a link that was used, expired or never existed. */
     async exchange(token: string): Promise<IssuedSecret | null> {
-      const link = await sessions.takeLink(digestOf(token))
+      const link = await sessions.takeLink(secretDigestOf(token))
       if (link === null || link.expiresAt <= clock()) return null
       const { accountId, subject, capabilities, sessionMs } = link
       // Always a new secret, so that no session can be chosen before its user arrives.
       const secret = newSecret()
-      const digest = digestOf(secret)
+      const digest = secretDigestOf(secret)
       const expiresAt = clock() + sessionMs
       await sessions.insert({ accountId, subject, capabilities, expiresAt, digest })
       // After the insert: a block removes the sessions that it finds.
@@ -133,15 +133,15 @@ export function createSessions({ sessions, keys, audit, clock }: SessionsOptions
       if (session === null) return
       const { accountId, subject } = session
       const intent = { action: 'session.end', accountId, target: subject } as const
-      await audit.record(actor, intent, () => sessions.remove(digestOf(secret)))
-      cache.delete(digestOf(secret))
+      await audit.record(actor, intent, () => sessions.remove(secretDigestOf(secret)))
+      cache.delete(secretDigestOf(secret))
     },
   }
 }
 
 const newSecret = () => randomBytes(SECRET_BYTES).toString('base64url')
 
-const digestOf = (secret: string) => hash('sha256', secret)
+const secretDigestOf = (secret: string) => hash('sha256', secret)
 
 const ACCOUNT_ID = new RegExp(accountIdPattern)
 

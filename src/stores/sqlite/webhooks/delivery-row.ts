@@ -67,6 +67,18 @@ export function parseAttempts(text: string): Attempt[] {
   return text === NO_ATTEMPTS ? [] : JSON.parse(text)
 }
 
+/** The columns that change while a delivery is sent, from `state` to `held_at`, in their order. */
+export function progressOf(delivery: Delivery) {
+  return [
+    delivery.state,
+    delivery.nextAt,
+    ...renderAttempts(delivery.attempts),
+    delivery.step,
+    delivery.firstFailedAt,
+    delivery.heldAt,
+  ] as const
+}
+
 /** The stored attempts, with the instant of the oldest one that has an excerpt. */
 export function renderAttempts(attempts: readonly Attempt[]): [text: string, at: number | null] {
   if (attempts.length === 0) return [NO_ATTEMPTS, null]

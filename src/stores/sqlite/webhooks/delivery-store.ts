@@ -1,7 +1,7 @@
 import type { DeliveryStore, StoredDelivery } from '../../../webhooks/deliveries/delivery.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 import { prepareDeliveryEndpoints } from './delivery-endpoints.ts'
-import { DELIVERY_COLUMNS, type DeliveryRow, deliveryOf, renderAttempts } from './delivery-row.ts'
+import { DELIVERY_COLUMNS, type DeliveryRow, deliveryOf, progressOf } from './delivery-row.ts'
 import { createDeliverySearch } from './delivery-search.ts'
 import { createDeliveryTransitions } from './delivery-transitions.ts'
 import type { InsertDeliveries } from './insert-deliveries.ts'
@@ -27,16 +27,7 @@ export function createSqliteDeliveryStore(
 
   function replace(delivery: StoredDelivery): StoredDelivery | null {
     const { id, revision } = delivery
-    const { changes } = update.run(
-      delivery.state,
-      delivery.nextAt,
-      ...renderAttempts(delivery.attempts),
-      delivery.step,
-      delivery.firstFailedAt,
-      delivery.heldAt,
-      id,
-      Number(revision),
-    )
+    const { changes } = update.run(...progressOf(delivery), id, Number(revision))
     return changes === 1 ? { ...delivery, revision: Number(revision) + 1 } : null
   }
 

@@ -1,6 +1,6 @@
 import type { Delivery, StoredDelivery } from '../../../webhooks/deliveries/delivery.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
-import { renderAttempts } from './delivery-row.ts'
+import { progressOf } from './delivery-row.ts'
 
 /**
  * Inserts deliveries that do not exist, within a transaction of the caller. Returns them as stored,
@@ -31,12 +31,7 @@ export function prepareDeliveryInsert(db: GuardedDatabase): InsertDeliveries {
         event.sequence ?? 0,
         event.recordedAt,
         JSON.stringify(event.change),
-        delivery.state,
-        delivery.nextAt,
-        ...renderAttempts(delivery.attempts),
-        delivery.step,
-        delivery.firstFailedAt,
-        delivery.heldAt,
+        ...progressOf(delivery),
       )
       return changes === 0 ? null : { ...delivery, revision: FIRST_REVISION }
     })

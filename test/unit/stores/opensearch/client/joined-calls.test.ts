@@ -75,6 +75,17 @@ describe('joined calls', () => {
     ])
   })
 
+  it('end with an error when their request has no result for them', async () => {
+    const { sent, call, turn } = join()
+    const results = Promise.allSettled([call('a', unbounded), call('b', unbounded)])
+    await turn()
+    sent[0]?.answer(['of a'])
+    expect(await results).toEqual([
+      { status: 'fulfilled', value: 'of a' },
+      { status: 'rejected', reason: new Error('a joined call has no result') },
+    ])
+  })
+
   it('end at their own timeout, and their request at the latest', async () => {
     const { sent, call, turn } = join()
     const early = call('early', client(100).scope).catch((error) => error)

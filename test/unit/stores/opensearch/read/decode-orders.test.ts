@@ -4,6 +4,7 @@ import { ORDER_SCHEMA_VERSION } from '../../../../../src/orders/order.ts'
 import { serializeDocument } from '../../../../../src/stores/opensearch/order-document-source.ts'
 import {
   type DecodePath,
+  decodePages,
   decodeSource,
 } from '../../../../../src/stores/opensearch/read/decode-orders.ts'
 import { hostileDocument } from '../../../../support/orders/hostile-orders.ts'
@@ -87,3 +88,33 @@ function movedToTracking(): string {
   const name = ',"order":'
   return movedBoundary(source, source.lastIndexOf(name) - source.indexOf(name))
 }
+
+describe('the pages of one response', () => {
+  const listing = { accountId: ACCOUNT, sort: 'created_at_desc' } as const
+  const page = (error?: object) => ({
+    ...(error && { error }),
+    status: error === undefined ? 200 : 503,
+    timed_out: false,
+    _shards: { total: 1, successful: 1, failed: 0 },
+    hits: { hits: [] },
+  })
+
+  /** How many pages count as unexpected in a response that no decoder of bytes accepts. */
+  function unexpectedOf(...responses: object[]): number {
+    const paths: DecodePath[] = []
+    const response = Buffer.from(JSON.stringify({ took: 1, responses }, null, 1))
+    const pages = decodePages(
+      response,
+      responses.map(() => listing),
+      (path) => paths.push(path),
+    )
+    expect(pages).toHaveLength(responses.length)
+    return paths.filter((path) => path === 'unexpected').length
+  }
+
+  it('the pages of one response count as unexpected, but not beside one that failed', () => {
+    const failed = page({ type: 'unavailable_shards_exception', reason: 'no shard' })
+    expect(unexpectedOf(page(), page())).toBe(2)
+    expect(unexpectedOf(page(), failed)).toBe(0)
+  })
+})

@@ -22,7 +22,7 @@ export type Fault =
   | 'silence'
   | ((response: ServerResponseStub) => ServerResponseStub)
 
-/** A request of a client and its outcome: a status and a body, or how its connection ended. */
+/** A request of a client and its outcome: a status and a body, or what became of its connection. */
 export interface RecordedRequest {
   url: URL
   headers: IncomingMessage['headers']

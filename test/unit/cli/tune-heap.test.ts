@@ -18,17 +18,27 @@ const REPLACE = `
   console.log(peak)
 `
 
-/** Creates objects that all live long, then more, and prints how many bytes of those are old at once. */
+/**
+ * Creates objects that all live long, then some more at a time, and prints how many bytes of those are
+ * old at once: the median, since a collection changes that too. V8 judges each place in the code by
+ * itself, and not always alike, so this is the greatest figure of several.
+ */
 const SURVIVE = `
   import { getHeapSpaceStatistics } from 'node:v8'
   const kept = new Array(300_000)
-  const create = (at) => ({ at, list: [at] })
   const oldBytes = () =>
     getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space').space_used_size
-  for (let at = 0; at < 6_000_000; at += 1) kept[at % kept.length] = create(at)
-  const before = oldBytes()
-  for (let at = 0; at < 5_000; at += 1) kept[at] = create(at)
-  console.log(oldBytes() - before)
+  const figures = Array.from({ length: 6 }, () => {
+    const create = (0, eval)('(at) => ({ at, list: [at] })')
+    for (let at = 0; at < 3_000_000; at += 1) kept[at % kept.length] = create(at)
+    const growths = Array.from({ length: 11 }, () => {
+      const before = oldBytes()
+      for (let at = 0; at < 2_000; at += 1) kept[at] = create(at)
+      return oldBytes() - before
+    })
+    return growths.sort((one, other) => one - other)[5]
+  })
+  console.log(Math.max(...figures))
 `
 
 /** What the program prints in a process that starts with these settings. */
@@ -46,6 +56,6 @@ describe('tuneHeap', () => {
   })
 
   it('tuneHeap creates every object in the young generation, whatever survived before', async () => {
-    expect(await run(SURVIVE, {})).toBeLessThan(50_000)
+    expect(await run(SURVIVE, {})).toBeLessThan(20_000)
   })
 })

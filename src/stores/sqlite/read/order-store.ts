@@ -33,8 +33,10 @@ export function createSqliteOrderStore(db: DatabaseSync): OrderStore {
 
   /** A form of statement (which filters, which sort) is prepared once. */
   function prepareOnce(sql: string): StatementSync {
-    const statement = pageStatements.get(sql) ?? db.prepare(sql)
+    const known = pageStatements.get(sql)
+    if (known !== undefined) return known
     if (pageStatements.size >= MAX_PREPARED) pageStatements.clear()
+    const statement = db.prepare(sql)
     pageStatements.set(sql, statement)
     return statement
   }

@@ -28,6 +28,12 @@ const CONTENT = `json, shape, written_key || '-' || checksum`
 /** A condition with an index of its own. */
 export type LeadingCondition = LookupCondition | RangeCondition
 
+/**
+ * A parameter as a limit. SQLite plans a statement with a bare one at each execution, which takes a
+ * fourth of the CPU time of a page of 20. It does not look into an expression.
+ */
+export const BOUND_LIMIT = '+?'
+
 /** How each sort walks: along which index, by which column, which way. */
 export const sortOrders = {
   created_at_desc: {
@@ -92,7 +98,7 @@ function rowsStatement(selection: string, query: PageQuery): Statement {
   const { column, direction } = sortOrders[query.sort]
   const { sql, params } = selectStatement(selection, query)
   return {
-    sql: `${sql} ORDER BY ${column} ${direction}, id ${direction} LIMIT ?`,
+    sql: `${sql} ORDER BY ${column} ${direction}, id ${direction} LIMIT ${BOUND_LIMIT}`,
     params: [...params, query.size],
   }
 }

@@ -6,6 +6,7 @@ import {
 import type { PageQuery } from '../../../orders/order-store.ts'
 import {
   allOf,
+  BOUND_LIMIT,
   conditionSql,
   isPaidRange,
   type LeadingCondition,
@@ -79,7 +80,7 @@ function scanStatement(
   const position = after ? ` AND (${column}, id) ${operator} (?, ?)` : ''
   const { sql, params } = allOf(conditions.map(conditionSql))
   return {
-    sql: `SELECT count(*) AS rows FROM (SELECT 1 FROM (SELECT status, payment_method, created_key, updated_key, paid_key FROM orders INDEXED BY ${index} WHERE account_id = ?${position} ORDER BY ${column} ${direction}, id ${direction} LIMIT ${SCANNED_ROWS}) WHERE ${sql} LIMIT ?)`,
+    sql: `SELECT count(*) AS rows FROM (SELECT 1 FROM (SELECT status, payment_method, created_key, updated_key, paid_key FROM orders INDEXED BY ${index} WHERE account_id = ?${position} ORDER BY ${column} ${direction}, id ${direction} LIMIT ${SCANNED_ROWS}) WHERE ${sql} LIMIT ${BOUND_LIMIT})`,
     params: [accountId, ...(after ? [after.key, after.id] : []), ...params, size],
   }
 }

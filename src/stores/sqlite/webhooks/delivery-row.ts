@@ -67,7 +67,7 @@ export function parseAttempts(text: string): Attempt[] {
   return text === NO_ATTEMPTS ? [] : JSON.parse(text)
 }
 
-/** The columns that change while a delivery is sent, from `state` to `held_at`, in their order. */
+/** The values of the columns that change while a delivery is sent, from `state` to `held_at`. */
 export function progressOf(delivery: Delivery) {
   return [
     delivery.state,

@@ -38,7 +38,9 @@ describe(`webhooks on ${onServices ? 'OpenSearch' : 'SQLite'}`, () => {
       const first =
         WALKS + 1 + MUTATION_SEEDS * mutations.findIndex(({ name }) => name === mutation)
       const search = Array.from({ length: MUTATION_SEEDS }, (_, at) => first + at)
-      for (const seed of firstSeed === undefined ? search : [firstSeed, ...search]) {
+      // The orders of a seed can be walked once: what overlaps may differ on a busy machine.
+      const others = search.filter((seed) => seed !== firstSeed)
+      for (const seed of firstSeed === undefined ? others : [firstSeed, ...others]) {
         const { violations } = await walk(seed, mutate)
         for (const violation of violations) found.add(violation.invariant)
         if (found.has(invariant)) break

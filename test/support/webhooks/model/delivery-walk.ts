@@ -112,17 +112,24 @@ export async function walkDeliveries(
     violations.add(4, '', 'deliveries stay pending')
   }
 
-  for (let count = 0; count < STEPS; count++) await step()
-  await settle()
-  const versionRecords = await writing.versionRecords()
-  for (const orderId of history.orderIds()) {
-    const records = log.records.filter((record) => record.orderId === orderId)
-    checkAtRest(recorded, orderId, records.map(writing.asSent), versionRecords.get(orderId))
+  async function checkRest(): Promise<void> {
+    const versionRecords = await writing.versionRecords()
+    for (const orderId of history.orderIds()) {
+      const records = log.records.filter((record) => record.orderId === orderId)
+      checkAtRest(recorded, orderId, records.map(writing.asSent), versionRecords.get(orderId))
+    }
+    await checkDeliveries({ log, endpoints, webhooks, violations })
   }
-  await checkDeliveries({ log, endpoints, webhooks, violations })
-  await endpoints.deleteAll()
-  await delivering.advance(SETTLE_MS)
-  await delivering.end()
+
+  try {
+    for (let count = 0; count < STEPS; count++) await step()
+    await settle()
+    await checkRest()
+    await endpoints.deleteAll()
+    await delivering.advance(SETTLE_MS)
+  } finally {
+    await delivering.end() // Its lease would make the dispatchers of later walks wait for ever.
+  }
 
   return {
     violations: violations.all(),

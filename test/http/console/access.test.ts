@@ -8,6 +8,8 @@ let keyId: string
 let otherKeyId: string
 let endpointId: string
 let otherEndpointId: string
+let deliveryId: string
+let otherDeliveryId: string
 let testOrderId: string
 let otherTestOrderId: string
 beforeAll(async () => {
@@ -16,6 +18,8 @@ beforeAll(async () => {
   otherKeyId = (await one.issue({ accountId: 'acc_2' })).record.keyId
   endpointId = await createEndpoint('acc_1')
   otherEndpointId = await createEndpoint('acc_2')
+  deliveryId = await createDelivery('acc_1', endpointId)
+  otherDeliveryId = await createDelivery('acc_2', otherEndpointId)
   testOrderId = await createTestOrder('acc_1')
   otherTestOrderId = await createTestOrder('acc_2')
 })
@@ -25,6 +29,11 @@ async function createEndpoint(accountId: string): Promise<string> {
   const body = { url: 'https://erp.example/hook' }
   const url = `/v1/accounts/${accountId}/webhook-endpoints`
   return (await one.platform('POST', url, body)).json.id
+}
+
+async function createDelivery(accountId: string, endpoint: string): Promise<string> {
+  const url = `/v1/accounts/${accountId}/webhook-endpoints/${endpoint}/test`
+  return (await one.platform('POST', url, {})).json.id
 }
 
 async function createTestOrder(accountId: string): Promise<string> {
@@ -38,7 +47,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
  * Every route of an account: its capability, method and path, and the status of an empty request,
  * which some refuse as invalid.
  */
-const routes: [capability: Capability, method: Method, path: string, status: number][] = [
+const accountRoutes: [capability: Capability, method: Method, path: string, status: number][] = [
   ['keys', 'GET', '/keys', 200],
   ['keys', 'POST', '/keys', 201],
   ['keys', 'POST', '/keys/KEY/roll', 201],
@@ -48,6 +57,9 @@ const routes: [capability: Capability, method: Method, path: string, status: num
   ['webhooks', 'GET', '/webhook-endpoints/WE', 200],
   ['webhooks', 'PATCH', '/webhook-endpoints/WE', 400],
   ['webhooks', 'POST', '/webhook-endpoints/WE/enable', 200],
+  ['webhooks', 'POST', '/webhook-endpoints/WE/test', 200],
+  ['webhooks', 'GET', '/deliveries/DLV', 200],
+  ['webhooks', 'POST', '/deliveries/DLV/resend', 200],
   ['webhooks', 'POST', '/webhook-endpoints/WE/disable', 200],
   ['webhooks', 'POST', '/webhook-endpoints/WE/roll-secret', 200],
   ['webhooks', 'POST', '/webhook-endpoints/WE/replay', 400],
@@ -60,24 +72,40 @@ const routes: [capability: Capability, method: Method, path: string, status: num
   ['orders', 'POST', '/sandbox-orders/TO/pay', 200],
 ]
 const urlOf = (accountId: string, path: string) => {
-  const [key, endpoint, testOrder] =
+  const [key, endpoint, delivery, testOrder] =
     accountId === 'acc_1'
-      ? [keyId, endpointId, testOrderId]
-      : [otherKeyId, otherEndpointId, otherTestOrderId]
-  const named = path.replace('KEY', key).replace('WE', endpoint).replace('TO', testOrder)
+      ? [keyId, endpointId, deliveryId, testOrderId]
+      : [otherKeyId, otherEndpointId, otherDeliveryId, otherTestOrderId]
+  const named = path
+    .replace('KEY', key)
+    .replace('WE', endpoint)
+    .replace('DLV', delivery)
+    .replace('TO', testOrder)
   return `/v1/accounts/${accountId}${named}`
 }
 const bodyOf = (method: Method) => (['GET', 'DELETE'].includes(method) ? {} : { body: {} })
 
-describe('a session', () => {
-  it.each(routes)('with %s alone may use %s %s', async (capability, method, path, expected) => {
-    const session = await one.signIn({ capabilities: [capability] })
-    const url = urlOf('acc_1', path)
-    const { status } = await one.call(url, { method, session, ...bodyOf(method) })
-    expect(status).toBe(expected)
+it('the table of routes has every route of an account', () => {
+  const tested = accountRoutes.map(([_capability, method, path]) => {
+    const route = path.replace(/KEY|WE|DLV|TO/, ':id').replace(/pay$/, ':move')
+    return `${method} /v1/accounts/:account${route}`
   })
+  const registered = one.routes.filter((route) => route.includes(' /v1/accounts/:account'))
+  expect(new Set(tested)).toEqual(new Set(registered))
+})
 
-  it.each(routes)('without %s does not see %s %s', async (capability, method, path) => {
+describe('a session', () => {
+  it.each(accountRoutes)(
+    'with %s alone may use %s %s',
+    async (capability, method, path, expected) => {
+      const session = await one.signIn({ capabilities: [capability] })
+      const url = urlOf('acc_1', path)
+      const { status } = await one.call(url, { method, session, ...bodyOf(method) })
+      expect(status).toBe(expected)
+    },
+  )
+
+  it.each(accountRoutes)('without %s does not see %s %s', async (capability, method, path) => {
     const others = capabilities.filter((name) => name !== capability)
     const session = await one.signIn({ capabilities: others })
     const url = urlOf('acc_1', path)
@@ -85,7 +113,7 @@ describe('a session', () => {
     expect(status).toBe(404)
   })
 
-  it.each(routes)(
+  it.each(accountRoutes)(
     'of another account (%s) does not see %s %s',
     async (_capability, method, path) => {
       const session = await one.signIn()
@@ -95,10 +123,13 @@ describe('a session', () => {
     },
   )
 
-  it.each(routes)('that is absent (%s) may not use %s %s', async (_capability, method, path) => {
-    const { status, json } = await one.call(urlOf('acc_1', path), { method, ...bodyOf(method) })
-    expect([status, json.error.code]).toEqual([401, 'invalid_api_key'])
-  })
+  it.each(accountRoutes)(
+    'that is absent (%s) may not use %s %s',
+    async (_capability, method, path) => {
+      const { status, json } = await one.call(urlOf('acc_1', path), { method, ...bodyOf(method) })
+      expect([status, json.error.code]).toEqual([401, 'invalid_api_key'])
+    },
+  )
 
   it('does not reach a key of another account by its id', async () => {
     const session = await one.signIn()

@@ -2,6 +2,7 @@ import { buildConsoleApp } from '../../../src/http/console/console-app.ts'
 import { SESSION_COOKIE } from '../../../src/http/console/session-cookie.ts'
 import { serverUrl } from '../../../src/http/server/listen.ts'
 import { capabilities } from '../../../src/management/sessions/session-store.ts'
+import { collectRoutes } from '../http/collect-routes.ts'
 import { ADMIN, buildManagement } from '../management/build-management.ts'
 import { openTestServices, silent } from '../stores/services.ts'
 
@@ -41,6 +42,7 @@ export async function createTestConsole({ consoleUrl = ORIGIN as string | null }
     logger: silent,
     origin: () => ORIGIN,
   })
+  const routes = collectRoutes(app)
   await Promise.all([app.ready(), api.ready()])
 
   /** A call of the page: a change carries its origin. */
@@ -98,6 +100,8 @@ export async function createTestConsole({ consoleUrl = ORIGIN as string | null }
   return {
     ...test,
     management,
+    /** The registered routes, such as `GET /v1/session`. */
+    routes,
     /** The time of both apps in epoch milliseconds; a test changes it. */
     clock,
     call,

@@ -26,6 +26,12 @@ it('the table of routes has every operation of the description', () => {
   expect(new Set(tested)).toEqual(new Set(managementOperations))
 })
 
+it('the description has every route, and no other', () => {
+  const registered = test.api.routes.filter((route) => route.includes(' /v1/'))
+  const described = registered.map((route) => route.replaceAll(/:(\w+)/g, '{$1}'))
+  expect(new Set(described)).toEqual(new Set(managementOperations))
+})
+
 describe('a request without a valid token is refused', () => {
   it.each([
     ['no header', {}],

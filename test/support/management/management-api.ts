@@ -6,6 +6,7 @@ import { serverUrl } from '../../../src/http/server/listen.ts'
 import type { ChangeStream } from '../../../src/indexing/sources/change-stream.ts'
 import type { ManagementStores } from '../../../src/management/management-stores.ts'
 import { checkManagementResponse } from '../../harness/traffic/openapi-check.ts'
+import { collectRoutes } from '../http/collect-routes.ts'
 import { openTestServices, silent } from '../stores/services.ts'
 import { ADMIN, buildManagement, OTHER_ADMIN, READER } from './build-management.ts'
 
@@ -54,6 +55,7 @@ export async function openManagementApi(options: ManagementApiOptions = {}) {
       stream: (await openStream?.(test.config)) ?? null,
     },
   )
+  const routes = collectRoutes(app)
   await app.ready()
 
   async function call(
@@ -101,6 +103,8 @@ export async function openManagementApi(options: ManagementApiOptions = {}) {
   return {
     ...test,
     app,
+    /** The registered routes, such as `GET /v1/audit`. */
+    routes,
     management,
     registry,
     /** The time of the domain in epoch milliseconds; a test changes it. */

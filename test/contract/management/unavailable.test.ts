@@ -6,6 +6,7 @@ import { Unavailable } from '../../../src/lib/unavailable.ts'
 import type { AuditEntry } from '../../../src/management/audit/audit-entry.ts'
 import type { ManagementStores } from '../../../src/management/management-stores.ts'
 import { openServices, type Services } from '../../../src/services.ts'
+import { sandboxOrder } from '../../support/management/sandbox.ts'
 import { type Backend, createBackend, onServices } from '../../support/stores/backend.ts'
 
 let backend: Backend
@@ -40,32 +41,51 @@ const entry: AuditEntry = {
 const claim = { id: 'i', createdAt: [1] }
 const days = { accountId: 'acc_1', fromDay: '2026-11-01', toDay: '2026-11-30' }
 
-const calls: [name: string, call: (stores: ManagementStores) => Promise<unknown>][] = [
-  ['audit.insert', ({ audit }) => audit.insert(entry)],
-  ['audit.setOutcome', ({ audit }) => audit.setOutcome('aud_1', 'done')],
-  ['audit.list', ({ audit }) => audit.list({ limit: 1, after: null })],
-  ['usage.save', ({ usage }) => usage.save([counted])],
-  ['usage.list', ({ usage }) => usage.list(days)],
-  ['usage.lastUsedAt', ({ usage }) => usage.lastUsedAt('acc_1')],
-  ['usage.purge', ({ usage }) => usage.purge('2026-11-01')],
-  ['sessions.insertLink', ({ sessions }) => sessions.insertLink({ ...session, sessionMs: 1 })],
-  ['sessions.takeLink', ({ sessions }) => sessions.takeLink('d')],
-  ['sessions.insert', ({ sessions }) => sessions.insert(session)],
-  ['sessions.find', ({ sessions }) => sessions.find('d')],
-  ['sessions.remove', ({ sessions }) => sessions.remove('d')],
-  ['sessions.purge', ({ sessions }) => sessions.purge(1)],
-  ['idempotency.begin', ({ idempotency }) => idempotency.begin(request, 0)],
-  ['idempotency.renew', ({ idempotency }) => idempotency.renew(claim, 2)],
-  [
-    'idempotency.complete',
-    ({ idempotency }) => idempotency.complete(claim, { status: 200, body: '' }),
-  ],
-  ['idempotency.forget', ({ idempotency }) => idempotency.forget(claim)],
-  ['idempotency.purge', ({ idempotency }) => idempotency.purge(1)],
-]
+type Call = (stores: ManagementStores) => Promise<unknown>
+
+/** Every method of every store. */
+const calls: { [S in keyof ManagementStores]: Record<keyof ManagementStores[S], Call> } = {
+  audit: {
+    insert: ({ audit }) => audit.insert(entry),
+    setOutcome: ({ audit }) => audit.setOutcome('aud_1', 'done'),
+    list: ({ audit }) => audit.list({ limit: 1, after: null }),
+  },
+  usage: {
+    save: ({ usage }) => usage.save([counted]),
+    list: ({ usage }) => usage.list(days),
+    lastUsedAt: ({ usage }) => usage.lastUsedAt('acc_1'),
+    purge: ({ usage }) => usage.purge('2026-11-01'),
+  },
+  sessions: {
+    insertLink: ({ sessions }) => sessions.insertLink({ ...session, sessionMs: 1 }),
+    takeLink: ({ sessions }) => sessions.takeLink('d'),
+    insert: ({ sessions }) => sessions.insert(session),
+    find: ({ sessions }) => sessions.find('d'),
+    remove: ({ sessions }) => sessions.remove('d'),
+    removeOf: ({ sessions }) => sessions.removeOf('acc_1'),
+    purge: ({ sessions }) => sessions.purge(1),
+  },
+  idempotency: {
+    begin: ({ idempotency }) => idempotency.begin(request, 0),
+    renew: ({ idempotency }) => idempotency.renew(claim, 2),
+    complete: ({ idempotency }) => idempotency.complete(claim, { status: 200, body: '' }),
+    forget: ({ idempotency }) => idempotency.forget(claim),
+    purge: ({ idempotency }) => idempotency.purge(1),
+  },
+  sandbox: {
+    insert: ({ sandbox }) => sandbox.insert(sandboxOrder()),
+    find: ({ sandbox }) => sandbox.find('acc_1', 'ord_1'),
+    replace: ({ sandbox }) => sandbox.replace(sandboxOrder()),
+    count: ({ sandbox }) => sandbox.count('acc_1'),
+    list: ({ sandbox }) => sandbox.list({ accountId: 'acc_1', limit: 1, after: null }),
+  },
+}
+const rows = Object.entries(calls).flatMap(([store, methods]) =>
+  Object.entries<Call>(methods).map(([method, call]) => [`${store}.${method}`, call] as const),
+)
 
 describe('a store of the management API that is unavailable', () => {
-  it.each(calls)('throws Unavailable from %s', async (_name, call) => {
+  it.each(rows)('throws Unavailable from %s', async (_name, call) => {
     await expect(call(services.managementStores)).rejects.toBeInstanceOf(Unavailable)
   })
 })

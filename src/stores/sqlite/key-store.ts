@@ -1,10 +1,11 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { SQLOutputValue } from 'node:sqlite'
 import type { KeyRecord, KeyStore, Scope } from '../../auth/key-store.ts'
+import type { GuardedDatabase } from './database/guarded-database.ts'
 
 type Row = Record<string, SQLOutputValue>
 
 /** Keys and accounts in an embedded database. */
-export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
+export function createSqliteKeyStore(db: GuardedDatabase): KeyStore {
   const selectByDigest = db.prepare(
     'SELECT api_keys.*, accounts.blocked FROM api_keys LEFT JOIN accounts ON accounts.id = account_id WHERE digest = ?',
   )
@@ -30,51 +31,53 @@ export function createSqliteKeyStore(db: DatabaseSync): KeyStore {
 
   return {
     async find(digest) {
-      const row = selectByDigest.get(digest)
+      const row = db.run(() => selectByDigest.get(digest))
       return row ? { key: keyRecord(row), accountBlocked: row['blocked'] === 1 } : null
     },
     async ping() {
-      selectByDigest.get('')
+      db.run(() => selectByDigest.get(''))
     },
     async list(accountId) {
-      return selectByAccount.all(accountId).map(keyRecord)
+      return db.run(() => selectByAccount.all(accountId)).map(keyRecord)
     },
     async byId(keyId) {
-      const row = selectById.get(keyId)
+      const row = db.run(() => selectById.get(keyId))
       return row ? keyRecord(row) : null
     },
     async wasAnyKeyUsed() {
-      return selectUsed.get() !== undefined
+      return db.run(() => selectUsed.get()) !== undefined
     },
     async insert(key) {
-      insert.run(
-        key.keyId,
-        key.digest,
-        key.accountId,
-        key.scopes.join(' '),
-        key.name,
-        key.lastFour,
-        key.createdAt,
-        key.ttlMs,
-        key.expiresAt,
-        key.revokedAt,
-        key.lastValidAt,
-        key.isTest ? 1 : 0,
+      db.run(() =>
+        insert.run(
+          key.keyId,
+          key.digest,
+          key.accountId,
+          key.scopes.join(' '),
+          key.name,
+          key.lastFour,
+          key.createdAt,
+          key.ttlMs,
+          key.expiresAt,
+          key.revokedAt,
+          key.lastValidAt,
+          key.isTest ? 1 : 0,
+        ),
       )
     },
     async update(digest, { revokedAt = null, lastValidAt = null }) {
-      update.run(revokedAt, lastValidAt, digest)
+      db.run(() => update.run(revokedAt, lastValidAt, digest))
     },
     async expire(digest, endsAt) {
-      const row = expire.get(endsAt, digest)
+      const row = db.run(() => expire.get(endsAt, digest))
       if (row === undefined) throw new Error('the key to expire is missing')
       return row['expires_at'] as number
     },
     async setAccountBlocked(accountId, blocked) {
-      setBlocked.run(accountId, blocked ? 1 : 0)
+      db.run(() => setBlocked.run(accountId, blocked ? 1 : 0))
     },
     async isAccountBlocked(accountId) {
-      return selectBlocked.get(accountId)?.['blocked'] === 1
+      return db.run(() => selectBlocked.get(accountId))?.['blocked'] === 1
     },
   }
 }

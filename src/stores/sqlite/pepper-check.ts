@@ -1,20 +1,20 @@
-import type { DatabaseSync } from 'node:sqlite'
 import type { PepperCheckStore } from '../../auth/pepper-check.ts'
+import type { GuardedDatabase } from './database/guarded-database.ts'
 
 /** The check value of the pepper in the database of the keys. */
-export function createSqlitePepperCheck(db: DatabaseSync): PepperCheckStore {
+export function createSqlitePepperCheck(db: GuardedDatabase): PepperCheckStore {
   const select = db.prepare('SELECT check_value FROM pepper')
   const replace = db.prepare('INSERT OR REPLACE INTO pepper VALUES (1, ?)')
   const selectKey = db.prepare('SELECT 1 FROM api_keys LIMIT 1')
   return {
     async read() {
-      return (select.get()?.['check_value'] as string | undefined) ?? null
+      return (db.run(() => select.get())?.['check_value'] as string | undefined) ?? null
     },
     async replace(check) {
-      replace.run(check)
+      db.run(() => replace.run(check))
     },
     async hasKeys() {
-      return selectKey.get() !== undefined
+      return db.run(() => selectKey.get()) !== undefined
     },
   }
 }

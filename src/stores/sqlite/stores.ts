@@ -10,8 +10,9 @@ import {
   openOrdersUnlessLost,
   ordersFile,
 } from './database/database-files.ts'
+import { guardDatabase } from './database/guarded-database.ts'
 import { guardReads, guardWrites, trackFileIdentity } from './database/replaced-file-guard.ts'
-import { guardMethods, guardTemporary } from './database/temporary-failures.ts'
+import { guardTemporary } from './database/temporary-failures.ts'
 import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'
 import { openSqliteManagementStores } from './management/management-stores.ts'
@@ -36,7 +37,10 @@ export function openSqliteStores({ dataDir }: Pick<Config, 'dataDir'>, role: Pro
   const isSame = trackFileIdentity(file)
   const isServer = role === 'server'
   const busyMs = isServer ? SERVER_BUSY_MS : undefined
-  const keys = openKeysUnlessLost(dataDir, { orders, busyTimeoutMs: busyMs })
+  const keys = guardDatabase(
+    openKeysUnlessLost(dataDir, { orders, busyTimeoutMs: busyMs }),
+    keysFile(dataDir),
+  )
   const webhooks = openSqliteWebhookStores({ dataDir }, role)
   const managementStores = openSqliteManagementStores({ dataDir }, role)
   const findSubscribers = createSubscriberLookup(webhooks.endpoints, monotonicClock)
@@ -53,8 +57,8 @@ export function openSqliteStores({ dataDir }: Pick<Config, 'dataDir'>, role: Pro
   }
   return {
     orders: guardReads(createSqliteOrderStore(orders), file, isSame),
-    keys: guardMethods(createSqliteKeyStore(keys), keysFile(dataDir)),
-    pepperCheck: guardMethods(createSqlitePepperCheck(keys), keysFile(dataDir)),
+    keys: createSqliteKeyStore(keys),
+    pepperCheck: createSqlitePepperCheck(keys),
     async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
       const lock = await acquireWriterLock(join(dataDir, 'watch.lock'), {
         purpose,
@@ -95,11 +99,11 @@ export function openSqliteKeys({
   Stores,
   'keys' | 'pepperCheck' | 'managementStores' | 'assertSupported' | 'close'
 > {
-  const keys = openKeysUnlessLost(dataDir)
+  const keys = guardDatabase(openKeysUnlessLost(dataDir), keysFile(dataDir))
   const managementStores = openSqliteManagementStores({ dataDir }, 'command')
   return {
-    keys: guardMethods(createSqliteKeyStore(keys), keysFile(dataDir)),
-    pepperCheck: guardMethods(createSqlitePepperCheck(keys), keysFile(dataDir)),
+    keys: createSqliteKeyStore(keys),
+    pepperCheck: createSqlitePepperCheck(keys),
     managementStores,
     async assertSupported() {},
     async close() {

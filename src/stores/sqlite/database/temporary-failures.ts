@@ -1,6 +1,5 @@
 import type { OrderIndex } from '../../../indexing/writer/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { replacedMessage, trackFileIdentity } from './replaced-file-guard.ts'
 
 export const SQLITE_BUSY = 5
 const SQLITE_IOERR = 10
@@ -22,28 +21,8 @@ function isTemporary(error: unknown): error is Error {
   return errcode !== undefined && TEMPORARY.includes(errcode & PRIMARY_CODE)
 }
 
-type Methods = Record<string, (...args: never[]) => Promise<unknown>>
-
-/**
- * The same methods of a store in an open `file`. Their temporary failures throw Unavailable, and so
- * does a file that was removed or replaced.
- */
-export function guardMethods<T extends object>(store: T, file: string): T {
-  const isSameFile = trackFileIdentity(file)
-  const methods = Object.entries(store as Methods).map(([name, method]) => {
-    const guarded = (...args: never[]) =>
-      guardCall(file, async () => {
-        const result = await method(...args)
-        if (!isSameFile()) throw new Unavailable(replacedMessage(file))
-        return result
-      })
-    return [name, guarded]
-  })
-  return Object.fromEntries(methods) as T
-}
-
 /** Runs `work`, whose temporary failures throw Unavailable. */
-export async function guardCall<T>(file: string, work: () => Promise<T>): Promise<T> {
+async function guardCall<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -2,6 +2,8 @@ import { copyFileSync, existsSync, renameSync, rmSync, truncateSync, writeFileSy
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { KeyStore } from '../../../../../src/auth/key-store.ts'
+import type { PepperCheckStore } from '../../../../../src/auth/pepper-check.ts'
 import { load } from '../../../../../src/indexing/sources/load.ts'
 import { createWriter } from '../../../../../src/indexing/writer/writer.ts'
 import { wallClock } from '../../../../../src/lib/clock.ts'
@@ -190,22 +192,32 @@ describe('a process that has keys.db open', () => {
     'a process with keys.db open finds and changes no key after it was %s, as a %s',
     async (_what, role, damage) => {
       if (role !== 'server') open()
-      const { keys, ...stores } =
+      const { keys, pepperCheck, ...stores } =
         role === 'server' ? openSqliteStores({ dataDir }, 'server') : openSqliteKeys({ dataDir })
       opened.push(stores)
       await keys.insert(keyRecord({ keyId: 'key_1', digest: 'd1' }))
       damage()
-      const calls = [
-        () => keys.find('d1'),
-        () => keys.ping(),
-        () => keys.byId('key_1'),
-        () => keys.insert(keyRecord({ keyId: 'key_2', digest: 'd2' })),
-        () => keys.update('d1', { revokedAt: 1 }),
-        () => keys.setAccountBlocked('acc_1', true),
-      ]
-      for (const call of calls) {
-        const error = await call().catch((thrown: unknown) => thrown)
-        expect(error).toBeInstanceOf(Unavailable)
+      const calls: Record<
+        keyof KeyStore | keyof PepperCheckStore,
+        () => Promise<unknown> | undefined
+      > = {
+        find: () => keys.find('d1'),
+        ping: () => keys.ping(),
+        list: () => keys.list('acc_1'),
+        byId: () => keys.byId('key_1'),
+        wasAnyKeyUsed: () => keys.wasAnyKeyUsed(),
+        insert: () => keys.insert(keyRecord({ keyId: 'key_2', digest: 'd2' })),
+        update: () => keys.update('d1', { revokedAt: 1 }),
+        expire: () => keys.expire('d1', 1),
+        setAccountBlocked: () => keys.setAccountBlocked('acc_1', true),
+        isAccountBlocked: () => keys.isAccountBlocked('acc_1'),
+        read: () => pepperCheck?.read(),
+        replace: () => pepperCheck?.replace('check'),
+        hasKeys: () => pepperCheck?.hasKeys(),
+      }
+      for (const [name, call] of Object.entries(calls)) {
+        const error = await call()?.catch((thrown: unknown) => thrown)
+        expect(error, name).toBeInstanceOf(Unavailable)
         expect(error).toHaveProperty('message', expect.stringContaining('removed or replaced'))
       }
     },

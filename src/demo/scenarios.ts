@@ -33,7 +33,7 @@ import {
 
 /** One kind of order history. */
 export interface Scenario {
-  name: string
+  name: ScenarioName
   /** Number of orders of a round with this scenario. */
   weight: number
   sells: readonly ProductKind[]
@@ -68,10 +68,17 @@ const cardWithInterest = paid('CREDIT_CARD', { withInterest: true })
 const pix = paid('PIX')
 const boleto = paid('BOLETO')
 
-type Row = [string, number, readonly ProductKind[], AgeWindow, PaymentFlow, number?]
+type Row<Name = string> = readonly [
+  Name,
+  number,
+  readonly ProductKind[],
+  AgeWindow,
+  PaymentFlow,
+  number?,
+]
 
 // Columns: name, weight, product kinds, ages, payment flow, probability of a coupon.
-const rows: Row[] = [
+const rows = [
   ['pix awaiting', 5, home, within(MINUTE, PIX_OVER), awaiting('PIX')],
   ['pix paid', 37, home, since(PIX_OVER), pix],
   ['pix expired', 8, home, since(PIX_OVER), expired('PIX')],
@@ -107,10 +114,12 @@ const rows: Row[] = [
   ['full refund by card', 5, all, since(DAY_MS), fullyRefunded(cardWithInterest)],
   ['dispute', 3, all, since(10 * DAY_MS), disputed(card)],
   ['dispute won', 2, all, since(30 * DAY_MS), disputeWon(card)],
-]
+] as const satisfies readonly Row[]
+
+export type ScenarioName = (typeof rows)[number][0]
 
 /** All scenarios; the sum of their weights is the length of a round. */
-export const scenarios = rows.map(
+export const scenarios = (rows as readonly Row<ScenarioName>[]).map(
   ([name, weight, sells, age, flow, couponChance = USUAL_COUPONS]): Scenario => ({
     name,
     weight,

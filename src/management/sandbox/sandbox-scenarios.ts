@@ -1,4 +1,8 @@
-import { scenarios as demoScenarios, type Scenario } from '../../demo/scenarios.ts'
+import {
+  scenarios as demoScenarios,
+  type Scenario,
+  type ScenarioName,
+} from '../../demo/scenarios.ts'
 
 /** A kind of order that a sandbox starts with. */
 export interface SandboxScenario {
@@ -10,7 +14,7 @@ export interface SandboxScenario {
 
 // Columns: id, name of the scenario of the demo, description. Reserved statuses, and orders that
 // the API does not show, are left out.
-const rows: [string, string, string][] = [
+const rows: [string, ScenarioName, string][] = [
   ['pix_awaiting', 'pix awaiting', 'PIX emitido, à espera do pagamento'],
   ['pix_paid', 'pix paid', 'PIX pago'],
   ['pix_expired', 'pix expired', 'PIX expirado sem pagamento'],
@@ -42,8 +46,7 @@ const rows: [string, string, string][] = [
 
 /** All scenarios of the sandbox. */
 export const sandboxScenarios = rows.map(([id, name, description]): SandboxScenario => {
-  const demo = demoScenarios.find((scenario) => scenario.name === name)
-  if (demo === undefined) throw new Error(`the demo has no scenario "${name}"`)
+  const demo = demoScenarios.find((scenario) => scenario.name === name) as Scenario
   return { id, description, demo }
 })
 

@@ -77,7 +77,7 @@ export const managementErrors = {
   },
 } as const satisfies Record<string, ErrorSpec>
 
-export type ManagementErrorCode = keyof typeof managementErrors
+type AnyErrorCode = ErrorCode | keyof typeof managementErrors
 
 /**
  * Of the management API and the console: an unknown route, file or move, or a part that a session may
@@ -86,7 +86,7 @@ export type ManagementErrorCode = keyof typeof managementErrors
 export const RESOURCE_NOT_FOUND_MESSAGE =
   'Recurso não encontrado. Confira o método, o endereço e os ids.'
 
-const specs: Record<ErrorCode | ManagementErrorCode, ErrorSpec> = {
+const specs: Record<AnyErrorCode, ErrorSpec> = {
   ...errorCatalogue,
   ...managementErrors,
 }
@@ -104,18 +104,18 @@ export interface ApiErrorDetails {
 }
 
 // Every 503 carries Retry-After.
-const DEFAULT_RETRY_SECONDS: Partial<Record<ErrorCode | ManagementErrorCode, number>> = {
+const DEFAULT_RETRY_SECONDS: Partial<Record<AnyErrorCode, number>> = {
   service_unavailable: 1,
 }
 
 /** An error response. Thrown anywhere in `http/`; `plugins/error-handler` renders it. */
 export class ApiError extends ExpectedError {
-  readonly code: ErrorCode | ManagementErrorCode
+  readonly code: AnyErrorCode
   readonly status: number
   readonly param: string | undefined
   readonly retryAfterSeconds: number | undefined
 
-  constructor(code: ErrorCode | ManagementErrorCode, details: ApiErrorDetails = {}) {
+  constructor(code: AnyErrorCode, details: ApiErrorDetails = {}) {
     super(details.message ?? specs[code].message, { cause: details.cause })
     this.name = 'ApiError'
     this.code = code

@@ -45,14 +45,6 @@ export function keyDigest(pepper: Uint8Array, key: string): string {
   return hmacSha256(pepper, key).toString('hex')
 }
 
-/**
- * The key in an `Authorization` header of the scheme `Bearer`, in upper or lower case, with exactly
- * one space. `undefined` for anything else.
- */
-export function bearerCredential(header: string): string | undefined {
-  return /^bearer ([^\s]+)$/i.exec(header)?.[1]
-}
-
 function keyFromBytes(mode: KeyMode, bytes: Uint8Array): string {
   const body = `key_${mode}_${base62FromBytes(bytes, SECRET_DIGITS)}`
   return body + checksum(body)

@@ -8,6 +8,15 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name)
 }
 
+/**
+ * The credential of the only `Authorization` header, of the scheme `Bearer` in upper or lower case,
+ * with exactly one space. `undefined` for anything else.
+ */
+export function bearerCredential(rawHeaders: readonly string[]): string | undefined {
+  const [header = '', ...others] = headerValues(rawHeaders, 'authorization')
+  return others.length > 0 ? undefined : /^bearer ([^\s]+)$/i.exec(header)?.[1]
+}
+
 /** A token of HTTP (RFC 9110, 5.6.2). */
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { bearerCredential, isTestKey, isWellFormedKey, keyDigest } from '../../auth/api-key.ts'
+import { isTestKey, isWellFormedKey, keyDigest } from '../../auth/api-key.ts'
 import { inactiveReason } from '../../auth/inactive-reason.ts'
 import type { KeyCache } from '../../auth/key-cache.ts'
 import type { KeyRecord, KeyStore } from '../../auth/key-store.ts'
@@ -11,7 +11,7 @@ import { HOUR_MS } from '../../lib/durations.ts'
 import { ipRateLimitKey } from '../../rate-limit/failed-authentications.ts'
 import type { Limiter } from '../../rate-limit/limiter.ts'
 import { ApiError } from '../api-error.ts'
-import { headerValues } from '../headers.ts'
+import { bearerCredential } from '../headers.ts'
 
 /** The owner of a valid key. */
 export interface Caller {
@@ -94,9 +94,7 @@ export default fp<AuthenticateOptions>(
 )
 
 function bearerKey({ raw }: FastifyRequest): string | undefined {
-  const [header, ...others] = headerValues(raw.rawHeaders, 'authorization')
-  if (header === undefined || others.length > 0) return undefined
-  const key = bearerCredential(header)
+  const key = bearerCredential(raw.rawHeaders)
   return key !== undefined && isWellFormedKey(key) ? key : undefined
 }
 

@@ -1,9 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import fp from 'fastify-plugin'
-import { bearerCredential } from '../../../auth/api-key.ts'
 import type { ManagementToken } from '../../../config/parsers.ts'
 import { ApiError } from '../../api-error.ts'
-import { headerValues } from '../../headers.ts'
+import { bearerCredential } from '../../headers.ts'
 import '../principal.ts'
 
 export interface TokenAuthenticationOptions {
@@ -17,8 +16,7 @@ export default fp<TokenAuthenticationOptions>(
   async (app, { tokens, onRejected }) => {
     app.decorateRequest('principal', null)
     app.addHook('onRequest', async (request) => {
-      const [header, ...others] = headerValues(request.raw.rawHeaders, 'authorization')
-      const credential = header && others.length === 0 ? bearerCredential(header) : undefined
+      const credential = bearerCredential(request.raw.rawHeaders)
       const token = credential === undefined ? undefined : findToken(tokens, credential)
       if (token === undefined) {
         onRejected()

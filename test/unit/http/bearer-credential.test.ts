@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bearerCredential } from '../../../src/auth/api-key.ts'
+import { bearerCredential } from '../../../src/http/headers.ts'
 
 describe('bearerCredential', () => {
   it.each([
@@ -11,7 +11,7 @@ describe('bearerCredential', () => {
     ['Bearer Bearer', 'Bearer'],
     ['Bearer a,b', 'a,b'],
   ])('returns the key of the header %j', (header, key) => {
-    expect(bearerCredential(header)).toBe(key)
+    expect(bearerCredential(['Authorization', header])).toBe(key)
   })
 
   it.each([
@@ -33,6 +33,14 @@ describe('bearerCredential', () => {
     'Bearer: key_live_abc',
     'BearerX key_live_abc',
   ])('returns undefined for the header %j', (header) => {
-    expect(bearerCredential(header)).toBeUndefined()
+    expect(bearerCredential(['Authorization', header])).toBeUndefined()
+  })
+
+  it.each([
+    ['no header', []],
+    ['two headers', ['Authorization', 'Bearer a', 'authorization', 'Bearer a']],
+    ['a value that names the header', ['X-Note', 'authorization', 'Host', 'Bearer a']],
+  ])('returns undefined for %s', (_what, rawHeaders) => {
+    expect(bearerCredential(rawHeaders)).toBeUndefined()
   })
 })

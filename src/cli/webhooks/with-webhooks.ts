@@ -1,7 +1,8 @@
 import type { Config } from '../../config/config.ts'
 import { wallClock } from '../../lib/clock.ts'
-import type { AuditedWebhooks } from '../../management/audited-webhooks.ts'
-import { createManagement } from '../../management/management.ts'
+import { createAuditLog } from '../../management/audit/audit-log.ts'
+import { type AuditedWebhooks, createAuditedWebhooks } from '../../management/audited-webhooks.ts'
+import { createWebhookManagement } from '../../webhooks/management/webhook-management.ts'
 import type { WithServices } from '../with-services.ts'
 import { webhookSettings } from './webhook-settings.ts'
 
@@ -14,12 +15,15 @@ export type WithWebhooks = <T>(
 export function createWithWebhooks(withServices: WithServices): WithWebhooks {
   return (work) =>
     withServices((services, config) => {
+      const { webhooks, orders, managementStores } = services
       const settings = webhookSettings(services, config)
-      const management = createManagement({
-        ...services,
-        webhookSettings: settings,
+      const management = createWebhookManagement({
+        webhooks,
+        orders,
+        ...settings,
         clock: wallClock,
       })
-      return work(management.webhooks, config)
+      const audit = createAuditLog(managementStores.audit, wallClock)
+      return work(createAuditedWebhooks(management, audit), config)
     })
 }

@@ -9,9 +9,11 @@ export interface RequiredIndex {
   nextSteps: string
 }
 
-const refillWith = (orders: string) => `"index load --repair FILE" with ${orders}`
+const LOAD = '"index load --repair --announce-since INSTANT FILE"'
+const INSTANT = 'INSTANT is the time of the loss, since earlier changes were announced already'
+const refillWith = (orders: string) => `${LOAD} with ${orders}; ${INSTANT}`
 const loadSteps = (orders: string) =>
-  `Load ${orders}, with "index load --repair FILE", then run "index check FILE". `
+  `Load ${orders}, with ${LOAD}, then run "index check FILE". ${INSTANT}. `
 const EVERY_ORDER = 'every order of the platform'
 const NEWEST_VERSIONS = 'the newest version of every order of the platform, deletions included'
 

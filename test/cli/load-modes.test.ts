@@ -105,6 +105,8 @@ describe('the mode options of index load', () => {
     ['--repair', '--reproject'],
     ['--stream', '--history'],
     ['--stream', '--repair'],
+    ['--stream', '--announce-since=2026-03-01T00:00:00Z'],
+    ['--history', '--announce-since=2026-03-01T00:00:00Z'],
   ])('index load rejects %s together with %s as a usage error', async (one, other) => {
     const { code, stderr } = await load('ord_1', one, other)
     expect(code).toBe(2)

@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { parseConfig } from '../../src/config/config.ts'
+import { openServices, type Services } from '../../src/services.ts'
 import { type ApiServer, startApiServer } from '../support/cli/api-server.ts'
 import { runCommand, runProcess } from '../support/cli/command.ts'
 import { startPushingService } from '../support/cli/pushing-service.ts'
@@ -7,6 +9,7 @@ import { runOrders } from '../support/orders-cli/orders-cli.ts'
 import { readSyncedOrders } from '../support/orders-cli/synced-orders.ts'
 import { type Backend, createBackend, onServices, opensearch } from '../support/stores/backend.ts'
 import { deleteKeyStore, deleteOrdersIndex } from '../support/stores/delete-index.ts'
+import { recordedEvents, subscribe } from '../support/webhooks/recorded-events.ts'
 
 const COUNT = 21
 const LOST = 'the index of the orders is lost'
@@ -39,6 +42,11 @@ async function load(version: number): Promise<void> {
   const lines = orders.map((order) => `${JSON.stringify(order)}\n`).join('')
   await succeed(['index', 'load', '-', '--live'], lines)
   await backend.refresh()
+}
+
+async function withServices(work: (services: Services) => Promise<void>): Promise<void> {
+  const services = await openServices(parseConfig(backend.env))
+  await work(services).finally(() => services.close())
 }
 
 const createKey = () => succeed(['keys', 'create', '--account', 'acc_1'])
@@ -133,7 +141,7 @@ describe('a command with a lost orders index', () => {
     expect(stderr).toContain(LOST)
     expect(stderr).toContain('stop "serve", "index watch" and "webhooks deliver", then')
     expect(stderr).toContain('"index init --after-loss"')
-    expect(stderr).toContain('"index load --repair FILE"')
+    expect(stderr).toContain('"index load --repair --announce-since INSTANT FILE"')
   })
 
   it('a server of several processes exits while the orders index is lost', async () => {
@@ -228,10 +236,31 @@ describe('index init --after-loss', () => {
     await deleteOrdersIndex(backend)
     const { code, stderr } = await run(['index', 'init', '--after-loss'])
     expect(code).toBe(0)
-    expect(stderr).toContain('"index load --repair FILE"')
+    expect(stderr).toContain('"index load --repair --announce-since INSTANT FILE"')
     expect(stderr).toContain('Start "serve", "index watch" and "webhooks deliver" only after that')
     await load(2)
     expect(await list(await serve(), key)).toEqual({ status: 200, orders: COUNT })
+  })
+
+  it('the recovery of lost orders announces only the changes since the loss', async () => {
+    await load(1)
+    await createKey()
+    await withServices((services) => subscribe({ services, refresh: backend.refresh }, 'acc_1'))
+    await deleteOrdersIndex(backend)
+    await succeed(['index', 'init', '--after-loss'])
+    const orders = [
+      sourceOrder({ version: 2, changed_at: '2026-03-09T00:00:00Z', id: 'ord_0' }),
+      sourceOrder({ version: 2, changed_at: '2026-03-11T00:00:00Z', id: 'ord_new' }),
+    ]
+    const lines = orders.map((order) => `${JSON.stringify(order)}\n`).join('')
+    const since = ['--announce-since', '2026-03-10T00:00:00Z']
+    await succeed(['index', 'load', '--repair', ...since, '-'], lines)
+    await withServices(async (services) =>
+      expect(await recordedEvents({ services, refresh: backend.refresh })).toEqual([
+        'ord_new 1 order.created acc_1 new to PAID',
+        'ord_new 2 order.paid acc_1 new to PAID',
+      ]),
+    )
   })
 
   it.each([

@@ -4,12 +4,14 @@ import { createWriter, type Writer } from '../../indexing/writer/writer.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 
-/** Options of a load: how orders are stamped, and how an indexed version is handled. */
+/** Options of a load: how orders are stamped and announced, and how an indexed version is handled. */
 export interface WriterFlags {
   live?: true
   history?: true
   repair?: true
   reproject?: true
+  /** Epoch milliseconds. */
+  announceSince?: number
 }
 
 export interface LoadWriter {
@@ -23,12 +25,12 @@ export interface LoadWriter {
  * @throws Error naming the options, once clients may page; the writer throws it too
  */
 export async function createLoadWriter(
-  { live, history, repair, reproject }: WriterFlags,
+  { live, history, repair, reproject, announceSince: announceSinceMs }: WriterFlags,
   index: OrderIndex,
   keys: Pick<KeyStore, 'wasAnyKeyUsed'>,
 ): Promise<LoadWriter> {
   const equalVersions = repair ? 'repair' : reproject ? 'reproject' : 'drop'
-  const writer = createWriter(index, index.now, { equalVersions })
+  const writer = createWriter(index, index.now, { equalVersions, announceSinceMs })
   if (live || repair) return { writer, mode: 'live' }
   if (history) return { writer, mode: 'history' }
   if (index.hasLiveWrites()) throw new Error(modeRequiredMessage('orders were stamped live'))

@@ -5,7 +5,7 @@ import { type LoadSummary, load } from '../../indexing/sources/load.ts'
 import { type ValidationSummary, validateLines } from '../../indexing/sources/validate-lines.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { openChangeStream, type Services } from '../../services.ts'
-import { positiveInteger } from '../arguments.ts'
+import { instant, positiveInteger } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type JsonFlag, printJson } from '../output.ts'
 import { abortOnSignal } from '../signals.ts'
@@ -45,6 +45,14 @@ export function addLoad(index: Command, withServices: WithServices, context: Com
       ).conflicts('reproject'),
     )
     .option('--reproject', 'upgrade documents of an older schema version')
+    .addOption(
+      new Option(
+        '--announce-since <instant>',
+        'after a loss: send no webhooks for changes made before it, such as 2026-03-01T00:00:00Z',
+      )
+        .argParser(instant)
+        .conflicts(['history', 'stream']),
+    )
     .option(
       '--from-line <n>',
       'skip the lines before this one',

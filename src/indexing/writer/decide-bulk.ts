@@ -76,7 +76,7 @@ export function decideBulk(
   earlier: Results,
   options: DecideOptions,
 ): BulkDecision {
-  const { mode, policy } = options
+  const { mode, policy, announceSinceMs } = options
   const storedOf = Map.groupBy(stored, ({ orderId }) => orderId)
   const completed: OrderVersionRecord[] = []
   const decisions = changes.map((change): Decision => {
@@ -92,7 +92,7 @@ export function decideBulk(
     if (byDocuments !== undefined) return { orderId, result: byDocuments }
     // A reprojected version is announced already, but a newer one is a change like any other.
     const isReprojected = policy === 'reproject' && change.version === record?.version
-    const isSilent = mode === 'history' || isReprojected
+    const isSilent = mode === 'history' || isReprojected || isMadeBefore(change, announceSinceMs)
     const before = announcedOrder(change, record, unrecorded)
     const announced = isSilent
       ? null
@@ -123,6 +123,14 @@ function isOlderThanAnnounced(
   unrecorded: readonly EventRecord[],
 ): boolean {
   return unrecorded.some((record) => record.version > version)
+}
+
+/** By the clock of the platform. A change without `changed_at` is as old as its order. */
+function isMadeBefore(
+  { changedAt, createdKey }: Pick<Change, 'changedAt' | 'createdKey'>,
+  sinceMs = -Infinity,
+): boolean {
+  return (changedAt ?? createdKey ?? Infinity) < sinceMs
 }
 
 const NO_WRITES: BulkWrites = { views: [], removals: [], eventRecords: [], versionRecords: [] }

@@ -32,6 +32,8 @@ export type EqualVersionPolicy = 'drop' | 'reproject' | 'repair'
 export interface DecideOptions {
   mode: WriteMode
   policy: EqualVersionPolicy
+  /** Changes made before it announce nothing, epoch milliseconds; every change may when absent. */
+  announceSinceMs?: number | undefined
 }
 
 /**

@@ -26,7 +26,7 @@ export interface Writer {
   write(changes: readonly Change[], mode: WriteMode): Promise<WriteResult[]>
 }
 
-export interface WriterOptions {
+export interface WriterOptions extends Pick<DecideOptions, 'announceSinceMs'> {
   /** How to treat a version that the index already has; `drop` when absent. */
   equalVersions?: EqualVersionPolicy
 }
@@ -35,7 +35,7 @@ export interface WriterOptions {
 export function createWriter(
   index: Pick<OrderIndex, 'lock'>,
   clock: Clock,
-  { equalVersions: policy = 'drop' }: WriterOptions = {},
+  { equalVersions: policy = 'drop', announceSinceMs }: WriterOptions = {},
 ): Writer {
   return {
     async write(changes, mode) {
@@ -44,7 +44,8 @@ export function createWriter(
       try {
         const results: WriteResult[] = []
         for (const round of inRounds(changes)) {
-          const roundResults = await writeRound(lock, round, { mode, policy }, clock)
+          const options = { mode, policy, announceSinceMs }
+          const roundResults = await writeRound(lock, round, options, clock)
           for (const [n, { position }] of round.entries()) {
             results[position] = resultAt(roundResults, n)
           }

@@ -59,6 +59,14 @@ export function startWriter() {
       put(version, given, mode, reprojecting),
     /** Writes one version, and repairs its documents. */
     repair: (version: number, given: Version = {}) => put(version, given, 'live', repairing),
+    /** Writes one version after a loss, and announces only what was changed since this instant. */
+    recover: (version: number, announceSinceMs: number, given: Version = {}) =>
+      put(
+        version,
+        given,
+        'live',
+        createWriter(index, clock, { equalVersions: 'repair', announceSinceMs }),
+      ),
     /** Writes one version, and fails after this number of items. */
     crashAfter: (items: number, version: number, given: Version = {}) =>
       crash(items, version, given, 'live'),

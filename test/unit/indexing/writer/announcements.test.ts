@@ -4,10 +4,10 @@ import { INVISIBLE, NOW, startWriter, type Version } from '../../../support/orde
 import { sourcePayment } from '../../../support/orders/source-order.ts'
 import { putVersionRecord } from '../../../support/stores/bulk.ts'
 
-let { index, setClock, live, history, crashAfter, repair, reproject } = startWriter()
+let { index, setClock, live, history, crashAfter, repair, reproject, recover } = startWriter()
 
 beforeEach(() => {
-  ;({ index, setClock, live, history, crashAfter, repair, reproject } = startWriter())
+  ;({ index, setClock, live, history, crashAfter, repair, reproject, recover } = startWriter())
   index.subscribed.add('acc_1')
 })
 
@@ -182,6 +182,53 @@ describe('a silent write', () => {
     index.put('acc_1', 'ord_1', undefined)
     expect(await repair(1)).toBe('written')
     expect(announced()).toHaveLength(2)
+  })
+})
+
+describe('a write that announces only changes since an instant', () => {
+  const LOSS = Date.parse('2026-03-10T00:00:00Z')
+  const BEFORE = '2026-03-09T23:59:59.999Z'
+  const SINCE = '2026-03-10T00:00:00Z'
+
+  it('sets the announced state of earlier changes, and announces the next change from there', async () => {
+    await recover(1, LOSS, { ...AWAITING, changed_at: BEFORE })
+    await live(2, PAID)
+    expect(announced()).toEqual(['1 order.paid acc_1'])
+    expect(changes()[0]).toMatchObject({ status: ['AWAITING_PAYMENT', 'PAID'] })
+  })
+
+  it('announces a change at the instant', async () => {
+    await recover(1, LOSS, { ...AWAITING, changed_at: BEFORE })
+    await recover(2, LOSS, { ...PAID, changed_at: SINCE })
+    expect(announced()).toEqual(['1 order.paid acc_1'])
+  })
+
+  it('announces nothing of a later version from before the instant', async () => {
+    await recover(1, LOSS, { ...AWAITING, changed_at: BEFORE })
+    await recover(2, LOSS, { ...PAID, changed_at: BEFORE })
+    expect(announced()).toEqual([])
+  })
+
+  it.each([
+    ['no earlier order', BEFORE, 0],
+    ['an order of that instant', SINCE, 2],
+  ])('without changed_at it announces %s', async (_which, created_at, count) => {
+    await recover(1, LOSS, { changed_at: null, created_at })
+    expect(announced()).toHaveLength(count)
+  })
+
+  it('announces an erasure, which has no date', async () => {
+    await recover(1, LOSS, { changed_at: BEFORE })
+    await recover(2, LOSS, { deleted: true })
+    expect(announced()).toEqual(['1 order.removed acc_1'])
+  })
+
+  it('announces nothing where only the version record was lost', async () => {
+    index.subscribed.clear()
+    await crashAfter(1, 1, { changed_at: BEFORE }) // The view.
+    index.subscribed.add('acc_1')
+    await recover(1, LOSS, { changed_at: BEFORE })
+    expect([announced(), index.record('ord_1')?.version]).toEqual([[], 1])
   })
 })
 

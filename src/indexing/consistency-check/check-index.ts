@@ -1,6 +1,6 @@
 import { createDiskMap, type DiskMap } from '../../lib/disk-map.ts'
+import type { ViewKey } from '../../orders/order-store.ts'
 import type { ValidationError } from '../projection/change.ts'
-import type { ViewKey } from '../writer/order-index.ts'
 import { type ComparedOrder, compareOrders, type SourceEntry } from './compare-orders.ts'
 import { type Expectation, findInconsistentDocuments } from './find-inconsistent-documents.ts'
 import { findMissingDocuments } from './find-missing-documents.ts'

@@ -1,4 +1,5 @@
-import type { OrderVersionRecord, ViewKey } from '../writer/order-index.ts'
+import type { ViewKey } from '../../orders/order-store.ts'
+import type { OrderVersionRecord } from '../writer/order-index.ts'
 import type { Inconsistency } from './inconsistency.ts'
 import type { IndexInspection } from './index-inspection.ts'
 import type { Recheck } from './recheck.ts'

@@ -1,4 +1,4 @@
-import type { ViewKey } from '../writer/order-index.ts'
+import type { ViewKey } from '../../orders/order-store.ts'
 
 export const inconsistencyKinds = [
   'missing',

@@ -1,5 +1,6 @@
 import { lookupColumns } from '../../orders/lookups.ts'
-import type { OrderVersionRecord, ViewKey, WriterPurpose } from '../writer/order-index.ts'
+import type { ViewKey } from '../../orders/order-store.ts'
+import type { OrderVersionRecord, WriterPurpose } from '../writer/order-index.ts'
 
 /** The search and sort keys of a document. */
 export const keyFields = [

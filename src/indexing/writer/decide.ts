@@ -1,5 +1,5 @@
 import { ORDER_SCHEMA_VERSION } from '../../orders/order.ts'
-import { NULL_INSTANT_KEY } from '../../orders/order-store.ts'
+import { NULL_INSTANT_KEY, type ViewKey } from '../../orders/order-store.ts'
 import type { Change, ValidationError } from '../projection/change.ts'
 import type { View } from '../projection/order-views.ts'
 import { hasSameContent } from './order-document.ts'
@@ -8,7 +8,6 @@ import type {
   OrderVersionRecord,
   StoredView,
   UnreadableView,
-  ViewKey,
   ViewWrite,
   WriteMode,
 } from './order-index.ts'

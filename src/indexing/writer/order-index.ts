@@ -50,8 +50,6 @@ export interface TrackedState {
   digests: Readonly<Record<string, string>>
 }
 
-export type { ViewKey }
-
 /** A stored document. */
 export interface StoredView extends ViewKey {
   updatedKey: number

@@ -2,7 +2,7 @@ import type {
   IndexInspection,
   InspectedDocument,
 } from '../../../indexing/consistency-check/index-inspection.ts'
-import type { ViewKey } from '../../../indexing/writer/order-index.ts'
+import type { ViewKey } from '../../../orders/order-store.ts'
 import { checksumMatches } from '../checksum-header.ts'
 import { type MgetRequest, readDocuments } from '../client/documents.ts'
 import { documentId } from '../order-document-source.ts'

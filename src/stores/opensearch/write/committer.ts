@@ -2,11 +2,11 @@ import { renderDocument } from '../../../indexing/writer/order-document.ts'
 import type {
   BulkWrites,
   OrderVersionRecord,
-  ViewKey,
   ViewWrite,
   WriteMode,
 } from '../../../indexing/writer/order-index.ts'
 import { createMutex } from '../../../lib/mutex.ts'
+import type { ViewKey } from '../../../orders/order-store.ts'
 import { type EventRecord, firstSequence } from '../../../webhooks/events/event-record.ts'
 import { eventRecordId, toEventRecordSource } from '../event-record-document.ts'
 import { documentId, serializeDocument } from '../order-document-source.ts'

@@ -7,9 +7,9 @@ import type {
   IndexReader,
   StoredView,
   UnreadableView,
-  ViewKey,
 } from '../../../indexing/writer/order-index.ts'
 import { lookupColumns } from '../../../orders/lookups.ts'
+import type { ViewKey } from '../../../orders/order-store.ts'
 import { checksumMatches } from '../checksum-header.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { documentState, type MgetDocument, readDocuments } from '../client/documents.ts'

@@ -15,12 +15,12 @@ import type {
   OrderVersionRecord,
   StoredView,
   UnreadableView,
-  ViewKey,
   WriteMode,
 } from '../../../indexing/writer/order-index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { parseJson } from '../../../lib/json.ts'
 import { createMutex } from '../../../lib/mutex.ts'
+import type { ViewKey } from '../../../orders/order-store.ts'
 import { type EventRecord, withoutStates } from '../../../webhooks/events/event-record.ts'
 import { rollBack } from '../database/database.ts'
 import { createWriteTimestamps, type MachineTime, machineTime } from './write-timestamps.ts'

@@ -3,10 +3,10 @@ import type {
   BulkWrites,
   OrderIndex,
   OrderVersionRecord,
-  ViewKey,
 } from '../../../../src/indexing/writer/order-index.ts'
 import { LeaseLostError } from '../../../../src/indexing/writer/order-index.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import type { ViewKey } from '../../../../src/orders/order-store.ts'
 import { openOpenSearchOrderIndex } from '../../../../src/stores/opensearch/write/order-index.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'

@@ -2,7 +2,8 @@ import type {
   IndexInspection,
   InspectedDocument,
 } from '../../../../src/indexing/consistency-check/index-inspection.ts'
-import type { OrderVersionRecord, ViewKey } from '../../../../src/indexing/writer/order-index.ts'
+import type { OrderVersionRecord } from '../../../../src/indexing/writer/order-index.ts'
+import type { ViewKey } from '../../../../src/orders/order-store.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { documentsOf } from './inspected-document.ts'
 

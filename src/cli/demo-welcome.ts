@@ -1,4 +1,4 @@
-import { DEMO_ACCOUNT } from '../demo/demo-orders.ts'
+import { DEMO_ACCOUNT } from '../demo/accounts.ts'
 import type { DemoKeys } from '../demo/seed-demo.ts'
 import { DAY_MS } from '../lib/durations.ts'
 import { formatInstant } from '../lib/instant.ts'

@@ -14,8 +14,6 @@ import type { OrderOutcome } from './payments/charge.ts'
 import { createRandom, type Random } from './random.ts'
 import type { Scenario } from './scenarios.ts'
 
-export { DEMO_ACCOUNT, DEMO_ACCOUNTS } from './accounts.ts'
-
 /** The orders to generate: the first `count` of a 32-bit seed, as of `until` (epoch ms). */
 export interface DemoOptions {
   count: number

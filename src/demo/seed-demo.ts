@@ -5,7 +5,8 @@ import { load } from '../indexing/sources/load.ts'
 import { createWriter } from '../indexing/writer/writer.ts'
 import { wallClock } from '../lib/clock.ts'
 import type { Services } from '../services.ts'
-import { DEMO_ACCOUNT, demoOrders } from './demo-orders.ts'
+import { DEMO_ACCOUNT } from './accounts.ts'
+import { demoOrders } from './demo-orders.ts'
 
 const COUNT = 3_000
 const SEED = 1

@@ -1,4 +1,4 @@
-import { DEMO_ACCOUNT } from '../../src/demo/demo-orders.ts'
+import { DEMO_ACCOUNT } from '../../src/demo/accounts.ts'
 import type { Fault, ServerResponseStub } from '../support/http/fault-server.ts'
 import type { RecipeService } from './service.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { DEMO_ACCOUNT } from '../../src/demo/demo-orders.ts'
+import { DEMO_ACCOUNT } from '../../src/demo/accounts.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { recipe } from '../support/cli/program.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'

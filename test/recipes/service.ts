@@ -1,4 +1,5 @@
-import { DEMO_ACCOUNT, demoOrders } from '../../src/demo/demo-orders.ts'
+import { DEMO_ACCOUNT } from '../../src/demo/accounts.ts'
+import { demoOrders } from '../../src/demo/demo-orders.ts'
 import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { startApiServer } from '../support/cli/api-server.ts'

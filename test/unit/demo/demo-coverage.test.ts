@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { DEMO_ACCOUNT } from '../../../src/demo/accounts.ts'
 import { userAgents } from '../../../src/demo/checkout/attribution.ts'
-import { DEMO_ACCOUNT } from '../../../src/demo/demo-orders.ts'
 import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
 import {
   type OrderStatus,

@@ -1,6 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import { describe, expect, it } from 'vitest'
-import { DEMO_ACCOUNT, DEMO_ACCOUNTS, demoOrders } from '../../../src/demo/demo-orders.ts'
+import { DEMO_ACCOUNT, DEMO_ACCOUNTS } from '../../../src/demo/accounts.ts'
+import { demoOrders } from '../../../src/demo/demo-orders.ts'
 import { ROUND_LENGTH, scenarioAt, scenarios } from '../../../src/demo/scenarios.ts'
 import { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
 import { byText, DAY_MS, idsOf, idsWhere, orders, until } from './sample.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkManagementResponse } from '../../harness/traffic/openapi-check.ts'
-import { READER, useManagementApi } from '../../support/management/management-api.ts'
+import { READER } from '../../support/management/build-management.ts'
+import { useManagementApi } from '../../support/management/management-api.ts'
 
 const test = useManagementApi()
 

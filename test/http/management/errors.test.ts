@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { RESOURCE_NOT_FOUND_MESSAGE } from '../../../src/http/api-error.ts'
 import { sendRaw } from '../../support/http/raw-http.ts'
-import { ADMIN, useManagementApi } from '../../support/management/management-api.ts'
+import { ADMIN } from '../../support/management/build-management.ts'
+import { useManagementApi } from '../../support/management/management-api.ts'
 import { changes, posts } from '../../support/management/routes.ts'
 
 const test = useManagementApi()

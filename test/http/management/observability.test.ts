@@ -6,7 +6,8 @@ import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { metricIn } from '../../support/http/metric.ts'
 import { openSocket } from '../../support/http/raw-http.ts'
-import { ADMIN, READER, useManagementApi } from '../../support/management/management-api.ts'
+import { ADMIN, READER } from '../../support/management/build-management.ts'
+import { useManagementApi } from '../../support/management/management-api.ts'
 import { createEndpoint } from '../../support/management/webhook-endpoints.ts'
 
 const lines: string[] = []

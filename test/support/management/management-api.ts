@@ -8,9 +8,7 @@ import type { ManagementStores } from '../../../src/management/management-stores
 import { checkManagementResponse } from '../../harness/traffic/openapi-check.ts'
 import { collectRoutes } from '../http/collect-routes.ts'
 import { openTestServices, silent } from '../stores/services.ts'
-import { ADMIN, buildManagement, OTHER_ADMIN, READER } from './build-management.ts'
-
-export { ADMIN, OTHER_ADMIN, READER }
+import { ADMIN, buildManagement } from './build-management.ts'
 
 const MAX_PAGES = 100
 

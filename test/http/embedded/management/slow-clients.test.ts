@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { connectionTrackerOf } from '../../../../src/http/server/connection-tracker.ts'
 import { openSocket, readAnswers, sendRaw } from '../../../support/http/raw-http.ts'
+import { ADMIN } from '../../../support/management/build-management.ts'
 import {
-  ADMIN,
   type ManagementApi,
   openManagementApi,
 } from '../../../support/management/management-api.ts'

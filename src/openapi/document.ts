@@ -1,4 +1,4 @@
-import { accountExamples } from './account-schema.ts'
+import { accountExamples } from '../http/routes/account-schema.ts'
 import type { ChangelogEntry } from './changelog.ts'
 import { markDeprecated, markDeprecatedFields } from './deprecations.ts'
 import { errorResponses, strictErrorResponse } from './error-responses.ts'

@@ -1,8 +1,8 @@
 import { errorCatalogue } from '../http/api-error.ts'
+import { Account } from '../http/routes/account-schema.ts'
 import { LIMIT_HELP } from '../orders/list-params.ts'
 import { Order } from '../orders/order.ts'
 import { WebhookEvent } from '../webhooks/events/event-schema.ts'
-import { Account } from './account-schema.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 

@@ -15,7 +15,6 @@ const orders = lines.map((line) => line.split(' → ').map((layer) => layer.spli
 const exceptions: Record<string, string> = {
   'demo/seed-demo.ts → services.ts': 'the type of the services that it fills',
   'http/plugins/deprecations.ts → openapi': 'its headers follow the changelog of the description',
-  'http/routes/account.ts → openapi': 'the type of its response, whose schema is only there',
   'http/routes/docs.ts → openapi': 'it serves the generated files',
   'http/routes/v1.ts → openapi': 'the type of the deprecations',
   'observability/metrics/http.ts → http': 'the closed sets of its labels',

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { KeyRecord } from '../../auth/key-store.ts'
 import { formatInstantOrNull } from '../../lib/instant.ts'
-import type { Account } from '../../openapi/account-schema.ts'
 import { callerOf } from '../plugins/authenticate.ts'
 import { sendCacheable } from '../plugins/conditional.ts'
 import { handleUnknownParams } from '../unknown-params.ts'
+import type { Account } from './account-schema.ts'
 import { AnyQuery, READ_METHODS } from './read-route.ts'
 
 /** `GET /v1/account`: which account and key a request has. Integrations check a key with it. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { scopes } from '../auth/key-store.ts'
-import { instant, nullable, openList, pattern, resource, text } from '../orders/schema/types.ts'
+import { scopes } from '../../auth/key-store.ts'
+import { instant, nullable, openList, pattern, resource, text } from '../../orders/schema/types.ts'
 
 const AccountKey = resource('AccountKey', 'A chave da requisição, sem o segredo.', {
   id: pattern(

@@ -57,7 +57,7 @@ export function createFallbackLimiter(options: FallbackLimiterOptions): Fallback
   ): Promise<T> {
     if (!degraded) {
       try {
-        return await instrument(decision, () => withDeadline(deadlineMs, () => call(shared)))
+        return await instrument(decision, () => withinTurnDeadline(() => call(shared), deadlineMs))
       } catch (error) {
         degrade(key, error)
       }
@@ -80,7 +80,7 @@ export function createFallbackLimiter(options: FallbackLimiterOptions): Fallback
   }
 
   async function probe() {
-    const isHealthy = await withDeadline(deadlineMs, runProbe).catch(() => false)
+    const isHealthy = await withinTurnDeadline(runProbe, deadlineMs).catch(() => false)
     if (closed) return
     if (isHealthy) {
       degraded = false
@@ -111,7 +111,7 @@ export function createFallbackLimiter(options: FallbackLimiterOptions): Fallback
     async isDegraded() {
       if (degraded) return true
       const check = () => shared.blockedSeconds(PROBE)
-      await withDeadline(deadlineMs, check).catch((error) => degrade(PROBE, error))
+      await withinTurnDeadline(check, deadlineMs).catch((error) => degrade(PROBE, error))
       return degraded
     },
     close() {
@@ -125,7 +125,7 @@ export function createFallbackLimiter(options: FallbackLimiterOptions): Fallback
  * Rejects after `ms`, and discards a later reply. Queries leave at the end of a turn of the event
  * loop, so the time starts there: a long turn is no fault of `shared`.
  */
-function withDeadline<T>(ms: number, call: () => Promise<T>): Promise<T> {
+function withinTurnDeadline<T>(call: () => Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined
     const onTimeout = () => reject(new Error(`no response within ${ms} ms`))

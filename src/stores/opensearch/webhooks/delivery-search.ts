@@ -59,7 +59,7 @@ export function intactDelivery(
  * Creates the searches. A hit is read again before it is returned, because a search may find the
  * version of a delivery before its last save: so a stored success is never sent again.
  */
-export function createDeliverySearch(options: DeliverySearchOptions): DeliverySearch {
+export function createOpenSearchDeliverySearch(options: DeliverySearchOptions): DeliverySearch {
   const { target, visibility } = options
 
   /** The first deliveries of a search that still match as they are now. */

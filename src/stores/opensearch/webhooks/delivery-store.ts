@@ -6,7 +6,7 @@ import { documentState, readDocument, readDocuments } from '../client/documents.
 import { damagedDocument } from '../client/errors.ts'
 import type { ReportDamaged } from './damage-report.ts'
 import { deliverySource, parseDelivery, revisionOf, storedDelivery } from './delivery-document.ts'
-import { createDeliverySearch, intactDelivery } from './delivery-search.ts'
+import { createOpenSearchDeliverySearch, intactDelivery } from './delivery-search.ts'
 import { type DeliveryTransition, transitions } from './delivery-transitions.ts'
 import { createVisibility } from './visibility.ts'
 
@@ -45,7 +45,7 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
   }
 
   return {
-    ...createDeliverySearch({ ...options, visibility }),
+    ...createOpenSearchDeliverySearch({ ...options, visibility }),
     async create(deliveries) {
       const writes = deliveries.map((delivery) => ({
         action: { create: { _id: delivery.id } },

@@ -39,7 +39,7 @@ const ID = 'webhooks-0'
  * holder sends late is a repeated attempt under the same `webhook-id`, and results are stored by
  * compare-and-set.
  */
-export function createDispatcherLease(options: DispatcherLeaseOptions) {
+export function createOpenSearchDispatcherLease(options: DispatcherLeaseOptions) {
   const { client, index, leaseMs, monotonic } = options
   const deadlineMs = Math.min(options.deadlineMs, leaseMs)
   const address = { index, id: ID }

@@ -6,7 +6,7 @@ import type { EnsureIndices } from '../indices/ensure-indices.ts'
 import type { IndexNames } from '../indices/index-names.ts'
 import { createDamageReport } from './damage-report.ts'
 import { createOpenSearchDeliveryStore } from './delivery-store.ts'
-import { createDispatcherLease } from './dispatcher-lease.ts'
+import { createOpenSearchDispatcherLease } from './dispatcher-lease.ts'
 import { createOpenSearchEndpointStore } from './endpoint-store.ts'
 import { createOpenSearchEventFeed, readOldestOpenRecordAt } from './event-feed.ts'
 
@@ -39,7 +39,7 @@ export function createOpenSearchWebhookStores({
   const reportDamaged = damage.report
   const targetOf = (index: string) => ({ client, index, deadlineMs })
   const records = targetOf(names.eventRecords)
-  const lease = createDispatcherLease({
+  const lease = createOpenSearchDispatcherLease({
     client,
     index: names.writer,
     deadlineMs,

@@ -2,7 +2,7 @@ import type { DeliveryStore, StoredDelivery } from '../../../webhooks/deliveries
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 import { prepareDeliveryEndpoints } from './delivery-endpoints.ts'
 import { DELIVERY_COLUMNS, type DeliveryRow, deliveryOf, progressOf } from './delivery-row.ts'
-import { createDeliverySearch } from './delivery-search.ts'
+import { createSqliteDeliverySearch } from './delivery-search.ts'
 import { createDeliveryTransitions } from './delivery-transitions.ts'
 import type { InsertDeliveries } from './insert-deliveries.ts'
 
@@ -32,7 +32,7 @@ export function createSqliteDeliveryStore(
   }
 
   return {
-    ...createDeliverySearch(db, endpoints),
+    ...createSqliteDeliverySearch(db, endpoints),
     ...createDeliveryTransitions(db, endpoints),
     async create(deliveries) {
       return deliveries.length > 0 ? db.write(() => insert(deliveries)) : []

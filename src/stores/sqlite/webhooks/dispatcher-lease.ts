@@ -15,7 +15,7 @@ const FAILURES_BEFORE_REPORT = 2
  * The lease is the exclusive lock of a file, which the operating system releases when the process
  * ends. The name of the holder is in `webhooks.db`, because a locked file cannot be read.
  */
-export function createDispatcherLease(
+export function createSqliteDispatcherLease(
   file: string,
   db: GuardedDatabase,
 ): Pick<WebhookStores, 'acquireLease' | 'dispatcher'> {

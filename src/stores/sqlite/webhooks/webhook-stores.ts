@@ -6,7 +6,7 @@ import { BUSY_MS, openDatabase } from '../database/database.ts'
 import { openOrdersUnlessLost, ordersFile } from '../database/database-files.ts'
 import { type GuardedDatabase, guardDatabase } from '../database/guarded-database.ts'
 import { createSqliteDeliveryStore } from './delivery-store.ts'
-import { createDispatcherLease } from './dispatcher-lease.ts'
+import { createSqliteDispatcherLease } from './dispatcher-lease.ts'
 import { createSqliteEndpointStore } from './endpoint-store.ts'
 import { createSqliteEventFeed } from './event-feed.ts'
 import { prepareDeliveryInsert } from './insert-deliveries.ts'
@@ -51,7 +51,7 @@ export function openSqliteWebhookStores(
     endpoints: createSqliteEndpointStore(endpoints),
     deliveries: createSqliteDeliveryStore(deliveries, insertDeliveries),
     events: createSqliteEventFeed({ orders, webhooks: deliveries, insertDeliveries }),
-    ...createDispatcherLease(join(dataDir, 'webhooks.lock'), endpoints),
+    ...createSqliteDispatcherLease(join(dataDir, 'webhooks.lock'), endpoints),
     async close() {
       for (const db of [orders, endpoints, deliveries]) db.close()
     },

@@ -18,7 +18,7 @@ export interface InconsistentDocumentsOptions {
   inspection: Pick<IndexInspection, 'versionRecords' | 'existingKeys' | 'scanDocuments'>
   recheck: Recheck
   expectation: Expectation
-  onInconsistency(fault: Inconsistency): void
+  onInconsistency(inconsistency: Inconsistency): void
   /** Called after each page. */
   onProgress(documents: number): void
 }

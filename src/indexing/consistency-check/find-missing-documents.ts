@@ -9,7 +9,7 @@ export interface MissingDocumentsOptions {
   recheck: Recheck
   /** Whether this document was already reported as missing. */
   isReported(key: ViewKey): boolean
-  onInconsistency(fault: Inconsistency): void
+  onInconsistency(inconsistency: Inconsistency): void
   /** Called after each page. */
   onProgress(orders: number): void
 }

@@ -41,7 +41,7 @@ process.on('message', async (message: ToWorker) => {
     const response = await handlers[request]?.()
     if (response !== undefined) sendToPrimary({ type: 'response', id, response })
   } catch (err) {
-    logger.error({ err, question: request }, 'a request of the primary failed')
+    logger.error({ err, request }, 'a request of the primary failed')
   }
 })
 

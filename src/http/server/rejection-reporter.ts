@@ -40,8 +40,8 @@ export function createRejectionReporter(
 export function createClosedConnectionLog(
   logger: FastifyBaseLogger,
 ): (reason: CloseReason) => void {
-  return createThrottledLog<CloseReason>((cut) => {
-    logger.warn({ cut }, 'closed connections of slow or idle clients')
+  return createThrottledLog<CloseReason>((closed) => {
+    logger.warn({ closed }, 'closed connections of slow or idle clients')
   }, LOG_INTERVAL_MS)
 }
 

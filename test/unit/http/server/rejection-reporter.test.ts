@@ -1,5 +1,9 @@
+import { pino } from 'pino'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createThrottledLog } from '../../../../src/http/server/rejection-reporter.ts'
+import {
+  createClosedConnectionLog,
+  createThrottledLog,
+} from '../../../../src/http/server/rejection-reporter.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -36,4 +40,12 @@ it('after an interval without events, the throttled log writes the next event at
   expect(logged).toHaveLength(1)
   count('b')
   expect(logged.slice(1)).toEqual([{ b: 1 }])
+})
+
+it('the log of closed connections counts them by reason', () => {
+  const logged: object[] = []
+  const logger = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) })
+  const count = createClosedConnectionLog(logger)
+  count('too_many')
+  expect(logged).toMatchObject([{ level: 40, closed: { too_many: 1 } }])
 })

@@ -165,17 +165,38 @@ const awkwardOrder = (): Order => {
 }
 
 /** Runs a program with a server that returns the awkward order, alone and in a page. */
-async function runWithAwkwardOrder(sample: Sample) {
+function runWithAwkwardOrder(sample: Sample) {
   const order = awkwardOrder()
   const page = { object: 'list', data: [order], has_more: false, next_cursor: null }
-  const server = createServer(({ url }, response) => {
+  const isList = (url: URL) => url.searchParams.has('limit')
+  return runWithServer(sample, order.id, (url) => (isList(url) ? page : order))
+}
+
+/** Two pages with a field at their end, and with fields of the same names in their orders. */
+function pageWithNewFields(url: URL) {
+  const tracking = { has_more: 'false', next_cursor: 'another', src: '"has_more":false' }
+  const isLast = url.searchParams.get('cursor') === NEXT_CURSOR
+  const order = { ...awkwardOrder(), id: isLast ? 'ord_last' : 'ord_first', tracking }
+  return {
+    object: 'list',
+    data: [{ ...order, refunds: { data: [], has_more: isLast, next_cursor: isLast ? 'x' : null } }],
+    has_more: !isLast,
+    next_cursor: isLast ? null : NEXT_CURSOR,
+    generated_at: '2026-03-01T12:00:00.000Z',
+  }
+}
+const NEXT_CURSOR = 'AQ-next_cursor'
+
+/** Runs a program with a server that returns the JSON of `respond`. */
+async function runWithServer(sample: Sample, id: string, respond: (url: URL) => object) {
+  const server = createServer(({ url = '' }, response) => {
     response.setHeader('content-type', 'application/json; charset=utf-8')
-    response.end(JSON.stringify(url?.startsWith('/v1/orders?') ? page : order))
+    response.end(JSON.stringify(respond(new URL(url, 'http://127.0.0.1'))))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   try {
-    return await run(sample, [order.id], key, `http://127.0.0.1:${port}`)
+    return await run(sample, [id], key, `http://127.0.0.1:${port}`)
   } finally {
     server.close()
   }
@@ -247,12 +268,32 @@ describe.each(listPrograms)('the program in $label that lists', (sample) => {
     expect([code, idsIn(stdout)], output).toEqual([0, [awkwardOrder().id]])
   })
 
+  it('the sample lists every page, also once pages and orders have new fields', async () => {
+    const { code, stdout, output } = await runWithServer(sample, '', pageWithNewFields)
+    expect([code, idsIn(stdout)], output).toEqual([0, ['ord_first', 'ord_last']])
+  })
+
   it('the sample fails with the message of the service for an invalid key', async () => {
     const { code, output } = await run(sample, [], 'key_live_no_good')
     expect(code).toBeGreaterThan(0)
     expect(output).toContain('invalid_api_key')
   })
 })
+
+/** Their languages read no JSON, so they search a page as text. */
+const textPrograms = listPrograms.filter(({ label }) => ['bash com curl', 'Java'].includes(label))
+
+it.each(textPrograms)(
+  'the program in $label fails at a page without has_more and next_cursor',
+  async (sample) => {
+    const page = { object: 'list', data: [{ ...awkwardOrder(), tracking: null }] }
+    const { code, output } = await runWithServer(sample, '', () => page)
+    expect({ code, output }).toEqual({
+      code: 1,
+      output: expect.stringMatching(/Falta \w+ na resposta/),
+    })
+  },
+)
 
 describe.each(getPrograms)('the program in $label that gets one', (sample) => {
   it('the sample prints the requested order', async () => {

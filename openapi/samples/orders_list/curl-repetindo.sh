@@ -6,6 +6,11 @@ set -euo pipefail
 page=$(mktemp)
 trap 'rm -f "$page"' EXIT
 
+# O último valor deste nome: o da página, porque os pedidos podem ter campos iguais.
+last() {
+  sed -n 's/.*"'"$1"'": *"\{0,1\}\([^",}]*\).*/\1/p' "$page"
+}
+
 cursor=''
 while true; do
   curl --silent --show-error --fail-with-body --retry 5 --output "$page" \
@@ -14,7 +19,7 @@ while true; do
     { cat "$page" >&2; exit 1; }
   cat "$page"
   echo
-  # next_cursor fecha a página, e na última é null; um pedido pode ter um texto igual no meio.
-  cursor=$(sed -n 's/.*"next_cursor":"\([^"]*\)"}$/\1/p' "$page")
-  [ -n "$cursor" ] || break
+  if [ "$(last has_more)" = false ]; then break; fi
+  cursor=$(last next_cursor)
+  [ -n "$cursor" ] || { echo 'Falta next_cursor na resposta.' >&2; exit 1; }
 done

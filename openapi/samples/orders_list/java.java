@@ -10,8 +10,13 @@ import java.util.regex.Pattern;
 public class Pedidos {
     static final HttpClient HTTP =
             HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(10)).build();
-    // next_cursor fecha a página; um pedido pode ter um texto igual no meio.
-    static final Pattern NEXT_CURSOR = Pattern.compile("\"next_cursor\":\"([^\"]+)\"}$");
+
+    /** O último valor deste nome: o da página, porque os pedidos podem ter campos iguais. */
+    static String last(String name, String page) {
+        var found = Pattern.compile("(?s).*\"" + name + "\": *\"?([^\",}]+)").matcher(page);
+        if (!found.lookingAt()) throw new IllegalStateException("Falta " + name + " na resposta.");
+        return found.group(1);
+    }
 
     static String get(String path) throws Exception {
         var request = HttpRequest.newBuilder(URI.create(System.getenv("ORDERS_API_URL") + path))
@@ -37,9 +42,8 @@ public class Pedidos {
         while (true) {
             String page = get("/v1/orders?status=PAID&limit=100" + cursor);
             System.out.println(page);
-            var next = NEXT_CURSOR.matcher(page);
-            if (!next.find()) break;
-            cursor = "&cursor=" + next.group(1);
+            if (last("has_more", page).equals("false")) break;
+            cursor = "&cursor=" + last("next_cursor", page);
         }
     }
 }

@@ -46,6 +46,9 @@ export const transientErrors: readonly { title: string; fault: Fault }[] = [
   { title: 'a connection that is reset before a response', fault: 'reset' },
 ]
 
+/** The message of the service for a cursor that it did not issue, after the status. */
+export const REJECTED_CURSOR = /400 .*cursor.*request_id/
+
 /** Keys that do not continue the copy of the demo account. */
 export const foreignKeys = [
   {

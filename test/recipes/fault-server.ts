@@ -31,6 +31,15 @@ export async function startRecipeFaultServer(serviceUrl: string) {
   const orderRequests = () =>
     faultServer.requests.filter(({ url }) => url.pathname !== ACCOUNT_PATH)
 
+  /** Plans a change of the bodies of the next ten responses. */
+  function rewrite(change: (body: string) => string) {
+    const fault = ({ body, ...response }: ServerResponseStub) => ({
+      ...response,
+      body: change(body ?? ''),
+    })
+    planned.push(...Array.from({ length: 10 }, () => ({ atPage: 0, answer: async () => fault })))
+  }
+
   return {
     baseUrl: faultServer.baseUrl,
     close: faultServer.close,
@@ -61,13 +70,11 @@ export async function startRecipeFaultServer(serviceUrl: string) {
      * Sends half of an emoji in place of each U+FFFD in the next ten responses, as of an order that
      * an earlier release stored.
      */
-    halveEmoji() {
-      const halve = (response: ServerResponseStub) => ({
-        ...response,
-        body: response.body?.replaceAll('\ufffd', '\\ud83d') ?? '',
-      })
-      planned.push(...Array.from({ length: 10 }, () => ({ atPage: 0, answer: async () => halve })))
-    },
+    halveEmoji: () => rewrite((body) => body.replaceAll('\ufffd', '\\ud83d')),
+
+    /** Breaks the cursor in the next ten responses, so that the service rejects it. */
+    breakCursors: () =>
+      rewrite((body) => body.replace(/"next_cursor":"[^"]*"/, '"next_cursor":"AQNraWQ"')),
 
     /** Rejects all requests for `seconds`, from the next one after `atPage` complete pages on. */
     rejectFor(atPage: number, seconds: number) {

@@ -4,7 +4,7 @@ import { DEMO_ACCOUNT } from '../../src/demo/accounts.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { recipe } from '../support/cli/program.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'
-import { foreignKeys, permanentErrors, transientErrors } from './error-cases.ts'
+import { foreignKeys, permanentErrors, REJECTED_CURSOR, transientErrors } from './error-cases.ts'
 import { type Document, runAppsScript, type ScriptRun } from './google-sheets/apps-script.ts'
 import type { Cell } from './google-sheets/sheet.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
@@ -185,6 +185,15 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     await run('sincronizar', 120_000)
     const state = JSON.parse(document.properties['ESTADO'] ?? '')
     document.properties['ESTADO'] = JSON.stringify({ ...state, cursor: 'AQNraWQ' })
+    expect(await run()).toMatchObject({ error: null })
+    expect(rows()).toEqual(await listedRows())
+  })
+
+  it('the Sheets recipe stops when the API rejects its cursor after three restarts', async () => {
+    service.faultServer.breakCursors()
+    expect((await run()).error).toMatch(REJECTED_CURSOR)
+    expect(service.faultServer.statuses().filter((status) => status === 400)).toHaveLength(4)
+    service.faultServer.forget()
     expect(await run()).toMatchObject({ error: null })
     expect(rows()).toEqual(await listedRows())
   })

@@ -6,7 +6,7 @@ import { DEMO_ACCOUNT } from '../../src/demo/accounts.ts'
 import { recipe, runProgram } from '../support/cli/program.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'
-import { foreignKeys, permanentErrors, transientErrors } from './error-cases.ts'
+import { foreignKeys, permanentErrors, REJECTED_CURSOR, transientErrors } from './error-cases.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
 
 let service: RecipeService
@@ -94,6 +94,16 @@ describe('the recipe in Python', () => {
     service.faultServer.forget()
     expect((await sync()).code).toBe(0)
     expect(service.faultServer.statuses().slice(0, 2)).toEqual([400, 200])
+    expect(copied()).toEqual(await service.listed())
+  })
+
+  it('the Python recipe stops when the API rejects its cursor after three restarts', async () => {
+    service.faultServer.breakCursors()
+    const { code, stderr } = await sync()
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(REJECTED_CURSOR) })
+    expect(service.faultServer.statuses().filter((status) => status === 400)).toHaveLength(4)
+    service.faultServer.forget()
+    expect((await sync()).code).toBe(0)
     expect(copied()).toEqual(await service.listed())
   })
 

@@ -6,6 +6,8 @@ const ABA = 'Pedidos'
 const SOBREPOSICAO_MS = 60 * 1000
 /** O Google encerra uma execução em 6 minutos; antes disso paramos, e a próxima continua. */
 const PRAZO_MS = 4.5 * 60 * 1000
+/** Quantas vezes uma execução recomeça a leitura cujo cursor a API recusou. */
+const MAX_RECOMECOS = 3
 
 // O apóstrofo guarda o texto como está: sem ele a planilha calcularia um nome que comece com "=" e comeria o
 // zero da frente de um CPF. Ele não aparece na célula, que aceita até 50.000 caracteres.
@@ -88,6 +90,7 @@ function ler(prazo) {
   }
   const aba = abrirAba()
   let linhas = linhasPorId(aba)
+  let recomecos = 0
 
   for (let haMais = true; haMais && Date.now() < prazo; ) {
     const filtros = { sort: 'updated_at_asc', limit: 100 }
@@ -96,6 +99,8 @@ function ler(prazo) {
     const pagina = buscar('orders', filtros, prazo)
     if (pagina === null) return // Não deu tempo; a próxima execução pede a mesma página.
     if (pagina.cursorRecusado) {
+      recomecos += 1
+      if (recomecos > MAX_RECOMECOS) throw new Recusa(pagina.cursorRecusado)
       estado.cursor = null // A mesma leitura, do começo.
       continue
     }
@@ -209,8 +214,9 @@ function recusar(status, corpo, filtros) {
   } catch (_) {
     throw new Recusa(`A API recusou com ${status}, sem dizer por quê. Confira se ORDERS_API_URL começa com https://.`)
   }
-  if (erro.param === 'cursor' && filtros.cursor) return { cursorRecusado: true }
-  throw new Recusa(`${status} ${erro.message} (request_id ${erro.request_id})`)
+  const motivo = `${status} ${erro.message} (request_id ${erro.request_id})`
+  if (erro.param === 'cursor' && filtros.cursor) return { cursorRecusado: motivo }
+  throw new Recusa(motivo)
 }
 
 function retryAfterMs(resposta) {

@@ -2,11 +2,12 @@
 
 Só a biblioteca padrão do Python 3.9 ou mais novo. O README da pasta acima diz como rodar.
 """
-import datetime, http.client, json, os, sqlite3, sys, time, urllib.error, urllib.parse, urllib.request
+import datetime, http.client, itertools, json, os, sqlite3, sys, time, urllib.error, urllib.parse, urllib.request
 
 # strip: um fim de linha do Windows não é da chave, e o erro que ele causa a mostraria inteira
 URL, CHAVE = os.environ["ORDERS_API_URL"].strip().rstrip("/"), os.environ["ORDERS_API_KEY"].strip()
 SOBREPOSICAO = datetime.timedelta(seconds=60)
+MAX_RECOMECOS, recusas = 3, itertools.count(1)  # uma leitura cujo cursor a API recusa recomeça
 
 
 def busca(caminho, filtros):
@@ -35,7 +36,7 @@ def recusa(status, corpo, filtros):
         erro = json.loads(corpo)["error"]
     except (ValueError, KeyError, TypeError):  # a borda responde sem JSON: http://, ou o firewall
         sys.exit(f"A API recusou com {status}, sem dizer por quê. Confira se ORDERS_API_URL começa com https://.")
-    if erro.get("param") != "cursor" or "cursor" not in filtros:
+    if erro.get("param") != "cursor" or "cursor" not in filtros or next(recusas) > MAX_RECOMECOS:
         sys.exit(f"{status} {erro['message']} (request_id {erro['request_id']})")
 
 

@@ -40,6 +40,9 @@ function guideQueries(): string[] {
   return sql.split(';').flatMap((one) => (one.trim() === '' ? [] : [one.trim()]))
 }
 
+/** The query in the help of `orders sync`. */
+const helpQuery = () => /"(select [^"]*)"/.exec(syncHelp)?.[1] ?? ''
+
 /** The rows of a query. */
 function query(sql: string) {
   const db = new DatabaseSync(file, { readOnly: true })
@@ -127,11 +130,25 @@ describe('the database of a store', () => {
       apiOrder({ id: 'ord_3', ...paid, currency: 'USD', amount_total: 700, amount_in_brl: null }),
       apiOrder({ id: 'ord_4', ...paid, currency: null, amount_total: 100, amount_in_brl: null }),
     ])
-    const [, example = ''] = /"(select [^"]*)"/.exec(syncHelp) ?? []
     expect(query(guideQueries()[0] ?? '')).toMatchObject([{ pedidos: 4, total: 154 }])
-    expect(query(example).map(Object.values)).toEqual([
-      ['PAID', 'BRL', 100],
-      ['PAID', 'USD', 17],
+    expect(query(helpQuery()).map(Object.values)).toEqual([
+      ['OWNER', 'PAID', 'BRL', 100],
+      ['OWNER', 'PAID', 'USD', 17],
+    ])
+  })
+
+  it('the guide sums only the orders that the account owns, and the help sums co-produced ones apart', async () => {
+    const paid = { paid_at: '2026-03-01T12:04:10.123Z' }
+    await saveOrders([
+      apiOrder(paid),
+      apiOrder({ id: 'ord_2', ...paid, role: 'COPRODUCER', amount_total: 500 }),
+    ])
+    const [byMonth = '', byProduct = ''] = guideQueries()
+    expect(query(byMonth)).toMatchObject([{ pedidos: 1, total: 99 }])
+    expect(query(byProduct)).toMatchObject([{ vendidos: 2, total: 99 }])
+    expect(query(helpQuery()).map(Object.values)).toEqual([
+      ['COPRODUCER', 'PAID', 'BRL', 5],
+      ['OWNER', 'PAID', 'BRL', 99],
     ])
   })
 

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { installPython } from '../../scripts/python/packages.ts'
 import { DEMO_ACCOUNT } from '../../src/demo/accounts.ts'
@@ -68,6 +70,20 @@ function leavesOf(path: string, value: unknown): [string, unknown][] {
   )
 }
 
+/** The paths of the files of dlt that contain a text, also compressed. */
+async function stateFilesWith(text: string): Promise<string[]> {
+  const state = join(place.folder, 'pedidos.estado')
+  const entries = await readdir(state, { recursive: true, withFileTypes: true })
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((file) => join(file.parentPath, file.name))
+  const bytes = await Promise.all(paths.map((path) => readFile(path)))
+  return paths.filter((path, at) => {
+    const content = bytes[at] ?? Buffer.alloc(0)
+    return (path.endsWith('.gz') ? gunzipSync(content) : content).includes(text)
+  })
+}
+
 /** Opens the DuckDB file for writing, as another program does. */
 async function lockDatabase() {
   const script = 'import duckdb, sys; lock = duckdb.connect(sys.argv[1]); print(); sys.stdin.read()'
@@ -132,6 +148,14 @@ describe('the recipe with dlt', () => {
     await service.erase()
     expect(await load(['--completa'])).toMatchObject({ code: 0 })
     expect(await loaded()).toEqual(await listed())
+  })
+
+  it('the dlt recipe keeps orders in the database only', async () => {
+    await load()
+    await load(['--completa'])
+    const [order] = (await service.listed()).values()
+    expect(await stateFilesWith(DEMO_ACCOUNT)).not.toEqual([])
+    expect(await stateFilesWith(order?.customer.email ?? '')).toEqual([])
   })
 
   it('a full reload of the dlt recipe first finishes a load that failed, then reads everything', async () => {

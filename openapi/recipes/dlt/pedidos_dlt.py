@@ -8,7 +8,9 @@ import os
 import pathlib
 import sys
 
-os.environ.setdefault("RUNTIME__DLTHUB_TELEMETRY", "false")  # antes do import: nada sai para os autores do dlt
+# Antes do import: nada sai para os autores do dlt, e os pedidos de uma carga que terminou não ficam em arquivos dele.
+os.environ.setdefault("RUNTIME__DLTHUB_TELEMETRY", "false")
+os.environ.setdefault("LOAD__DELETE_COMPLETED_JOBS", "true")
 
 import dlt
 from dlt.pipeline.exceptions import PipelineStepFailed

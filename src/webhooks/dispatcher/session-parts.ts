@@ -75,7 +75,8 @@ export function createSessionParts(options: SessionPartsOptions) {
       const { lane, endpoint, delivery } = flight
       lane.queue.settle(delivery, saved, dueClock())
       // After the result, which would otherwise be held like what is pending.
-      if (next.state === 'failed') lifecycle.disable(endpoint, 'gone')
+      if (next.state === 'failed')
+        lifecycle.disable(endpoint, 'gone', next.attempts.at(-1)?.at ?? clock())
       settled.add(lane)
     },
     onBatch() {

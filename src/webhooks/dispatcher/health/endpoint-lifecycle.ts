@@ -21,8 +21,11 @@ export interface EndpointLifecycle {
    * the endpoint, and is not finished. Throws Unavailable.
    */
   applyStored(id: string): Promise<void>
-  /** Disables an endpoint after failures, unless a command changed it meanwhile. */
-  disable(endpoint: Endpoint, reason: DisabledReason): void
+  /**
+   * Disables an endpoint after failures, unless a command changed it meanwhile. `failedAt`: one of
+   * these failures, epoch milliseconds.
+   */
+  disable(endpoint: Endpoint, reason: DisabledReason, failedAt: number): void
   /** Waits for the changes in progress. */
   settle(): Promise<void>
 }
@@ -204,11 +207,12 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
       else if (endpoint.disabledReason !== null) hold(id)
       else release(id)
     },
-    disable({ id, url }, reason) {
+    disable({ id, url }, reason, failedAt) {
       lanes.stop(id)
       enqueue(id, async () => {
-        // A success that overtook the failure may have cleared it; a notice needs it after a crash.
-        const failingSince = lanes.get(id)?.health.failingSince ?? clock()
+        // A success that overtook the failure may have cleared it. A replay and a notice need it.
+        const knownSince = lanes.get(id)?.health.failingSince ?? failedAt
+        const failingSince = Math.min(knownSince, failedAt)
         const changed = await options.endpoints.update(id, (endpoint) =>
           endpoint.disabledReason !== null || endpoint.url !== url
             ? null

@@ -46,7 +46,7 @@ export function createFailingEndpoints(options: FailingEndpointsOptions): () => 
   function check(endpoint: Endpoint, lane: Lane, failingSince: number, nowMs: number): void {
     const failingMs = nowMs - failingSince
     if (hasGivenUp(lane, failingSince, nowMs)) {
-      lifecycle.disable(endpoint, 'failing')
+      lifecycle.disable(endpoint, 'failing', failingSince)
       return
     }
     const due = NOTICES.filter(({ afterMs }) => failingMs >= afterMs)

@@ -8,6 +8,7 @@ import {
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
 import type { Reply } from '../../../support/webhooks/recording-receiver.ts'
+import { withDeliveries } from '../../../support/webhooks/stubbed-stores.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 const MINUTE = 60_000
@@ -296,6 +297,34 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
     expect((await only(id)).event.recordedAt).toBeLessThan(sinceMs)
     const replay = { endpointId: id, sinceMs, failedOnly: true, nowMs: dispatching.time.clock() }
     expect(await dispatching.stores.deliveries.replay(replay)).toBe(1)
+  })
+
+  it('a replay since the first failure includes a 410 after which another request succeeded', async () => {
+    const replies = { ord_1: Promise.withResolvers<Reply>(), ord_2: Promise.withResolvers<Reply>() }
+    const { stores, receiver, time } = dispatching
+    receiver.reply = ({ body }) => replies[body.order_id as keyof typeof replies].promise
+    const isSuccessRecorded = Promise.withResolvers<void>()
+    const { id } = await dispatching.subscribe()
+    dispatching.start({
+      stores: withDeliveries(stores, {
+        async save(deliveries) {
+          if (deliveries.some(({ state }) => state === 'failed')) await isSuccessRecorded.promise
+          return stores.deliveries.save(deliveries)
+        },
+      }),
+    })
+    await dispatching.announce('ord_1', 'ord_2')
+    await eventually(() => expect(receiver.received).toHaveLength(2))
+    replies.ord_1.resolve({ status: 410 })
+    await attempted(1)
+    time.advance(1_000)
+    replies.ord_2.resolve({ status: 200 })
+    await attempted(2)
+    isSuccessRecorded.resolve()
+    await eventually(() => expect(dispatching.notices).toHaveLength(1))
+    const sinceMs = (await stores.endpoints.byId(id))?.failingSince ?? 0
+    const replay = { endpointId: id, sinceMs, failedOnly: true, nowMs: time.clock() }
+    expect(await stores.deliveries.replay(replay)).toBe(1)
   })
 
   it('a 410 of an endpoint whose URL was changed meanwhile does not disable it', async () => {

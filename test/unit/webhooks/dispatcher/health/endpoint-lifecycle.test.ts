@@ -91,7 +91,7 @@ describe('an endpoint that is known as it was before it was disabled', () => {
     const read = Promise.withResolvers<Endpoint>()
     stored = () => read.promise
     const lifecycle = createLifecycle()
-    lifecycle.disable(enabled, 'gone')
+    lifecycle.disable(enabled, 'gone', NOW_MS)
     await setImmediate()
     enable(lifecycle)
     read.resolve(disabled)
@@ -102,7 +102,7 @@ describe('an endpoint that is known as it was before it was disabled', () => {
 
 describe('an endpoint that is disabled without a known failure', () => {
   // A success may have cleared the start of the failure, which recovers the notice after a crash.
-  it('is stored as failing from then on', async () => {
+  it('is stored as failing since its 410', async () => {
     let failingSince: number | null | undefined
     update = async (_id, change) => {
       const changed = change(known)
@@ -110,8 +110,8 @@ describe('an endpoint that is disabled without a known failure', () => {
       return changed
     }
     const lifecycle = createLifecycle()
-    lifecycle.disable(enabled, 'gone')
+    lifecycle.disable(enabled, 'gone', NOW_MS - 500)
     await lifecycle.settle()
-    expect(failingSince).toBe(NOW_MS)
+    expect(failingSince).toBe(NOW_MS - 500)
   })
 })

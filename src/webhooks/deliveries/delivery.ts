@@ -103,8 +103,11 @@ export interface DeliveryList {
   after?: DeliveryPosition
 }
 
-/** The event that ends an account's view of an order. */
-export type Removal = Pick<AccountEvent, 'accountId' | 'orderId' | 'sequence'>
+/**
+ * The event that ends an account's view of an order. An event is before it by its sequence or by its
+ * instant, because sequences start again after the loss of the version records.
+ */
+export type Removal = Pick<AccountEvent, 'accountId' | 'orderId' | 'sequence' | 'recordedAt'>
 
 /** The latest instants of a delivery's fields with these names, epoch milliseconds. */
 export interface LatestInstants {
@@ -199,8 +202,8 @@ export interface DeliveryStore {
    */
   replay(query: Replay): Promise<number>
   /**
-   * Forgets orders that accounts no longer have: of each, deliveries before `sequence` that are
-   * pending or held become canceled, and none keeps its change or an excerpt.
+   * Forgets orders that accounts no longer have: of each, deliveries of events before the removal
+   * that are pending or held become canceled, and none keeps its change or an excerpt.
    */
   forgetOrders(removals: readonly Removal[]): Promise<void>
   backlog(nowMs: number): Promise<DeliveryBacklog>

@@ -25,9 +25,12 @@ export function planDeliveries(
 ): DeliveryPlan {
   const events = records.flatMap((record) => accountEvents(record))
   const removals = events.filter(({ type }) => type === 'order.removed')
-  const removedBefore = new Map(removals.map((event) => [orderKey(event), event.sequence]))
-  const isRemoved = (event: AccountEvent) =>
-    removals.length > 0 && event.sequence < (removedBefore.get(orderKey(event)) ?? 0)
+  const removalOf = new Map(removals.map((event) => [orderKey(event), event]))
+  const isRemoved = (event: AccountEvent) => {
+    const removal = removals.length > 0 ? removalOf.get(orderKey(event)) : undefined
+    if (removal === undefined) return false
+    return event.sequence < removal.sequence || event.recordedAt < removal.recordedAt
+  }
   const deliveries: Delivery[] = []
   for (const event of events) {
     for (const endpoint of context.endpointsOf(event.accountId)) {

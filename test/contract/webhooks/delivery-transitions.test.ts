@@ -251,7 +251,7 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
   })
 
   describe('an order that an account no longer has', () => {
-    const removal = { accountId: 'acc_1', orderId: 'ord_1', sequence: 10 }
+    const removal = { accountId: 'acc_1', orderId: 'ord_1', sequence: 10, recordedAt: 10_000 }
     const forget = () => stores.deliveries.forgetOrders([removal])
     const read = async (id: string) => stores.deliveries.byId(id)
 
@@ -274,6 +274,19 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
       for (const id of ['a', 'b'])
         expect(await read(id)).toMatchObject({ event: { change: {} }, attempts: kept })
       for (const id of ['a', 'b', 'c']) expect((await read(id))?.event.change).toEqual({})
+    })
+
+    it('is forgotten also by deliveries of before a loss, after which sequences started again', async () => {
+      await create(
+        { id: 'a', attempts: [attempt()], event: { sequence: 12, recordedAt: 9_999 } },
+        { id: 'b', event: { sequence: 11, recordedAt: 10_000 } },
+      )
+      await forget()
+      expect(await states()).toEqual({ a: 'canceled', b: 'pending' })
+      expect(await read('a')).toMatchObject({
+        event: { change: {} },
+        attempts: [{ excerpt: null }],
+      })
     })
 
     it('is forgotten together with many others, each before its own removal', async () => {

@@ -98,10 +98,15 @@ export const transitions = {
   }),
   forgetOrders: (removals: readonly Removal[]): DeliveryTransition => ({
     query: anyOf(
-      removals.map(({ accountId, orderId, sequence }) =>
-        allOf(term('account_id', accountId), term('order_id', orderId), {
-          range: { sequence: { lt: sequence } },
-        }),
+      removals.map(({ accountId, orderId, sequence, recordedAt }) =>
+        allOf(
+          term('account_id', accountId),
+          term('order_id', orderId),
+          anyOf([
+            { range: { sequence: { lt: sequence } } },
+            { range: { recorded_at: { lt: recordedAt } } },
+          ]),
+        ),
       ),
     ),
     apply: (delivery) => {

@@ -30,8 +30,8 @@ interface OpenRecord {
 }
 
 const MAX_PAGE_SIZE = 1_000
-/** Each has up to three clauses, of which OpenSearch allows 1,024 in a search. */
-const ERASURES_PER_SEARCH = 256
+/** Each has up to five clauses, of which OpenSearch allows 1,024 in a search. */
+const ERASURES_PER_SEARCH = 128
 const OPEN = { term: { fanned_out: false } }
 const OLDEST_FIRST = [{ recorded_at: 'asc' }, { order_id: 'asc' }, { first_sequence: 'asc' }]
 const BY_ORDER = [{ order_id: 'asc' }, { first_sequence: 'asc' }]
@@ -106,14 +106,15 @@ export function createOpenSearchEventFeed({
   }
 
   async function forgetStates(erasures: readonly OpenRecord[]): Promise<void> {
-    const should = erasures.map(({ record }) => ({
-      bool: {
-        filter: [
-          { term: { order_id: record.orderId } },
-          { range: { first_sequence: { lte: firstSequence(record) } } },
-        ],
-      },
-    }))
+    const should = erasures.map(({ record }) => {
+      // Sequences start again after the loss of the version records.
+      const isBefore = [
+        { range: { first_sequence: { lte: firstSequence(record) } } },
+        { range: { recorded_at: { lt: record.recordedAt } } },
+      ]
+      const filter = [{ term: { order_id: record.orderId } }, { bool: { should: isBefore } }]
+      return { bool: { filter } }
+    })
     await writeMatching(target, { bool: { should } }, ({ id, source, state }) => {
       const stored = Object(source) as EventRecordSource
       if (!isEventRecord(stored.record) || isForgotten(stored.record)) return null

@@ -105,7 +105,7 @@ export function createDeliveryTransitions(
   )
   const selectOfOrder = db.prepare(`
     SELECT rowid, attempts FROM deliveries INDEXED BY deliveries_by_order
-    WHERE order_id = ? AND account_id = ? AND sequence < ?`)
+    WHERE order_id = ? AND account_id = ? AND (sequence < ? OR recorded_at < ?)`)
   const forget = db.prepare(`
     UPDATE deliveries SET
       change = '{}', attempts = ?, excerpt_at = ?, next_at = NULL, revision = revision + 1,
@@ -196,8 +196,8 @@ export function createDeliveryTransitions(
       await repeatUntilDone(() =>
         db.write(() => {
           const batch = rest.splice(0, BATCH)
-          for (const { accountId, orderId, sequence } of batch) {
-            const rows = selectOfOrder.all(orderId, accountId, sequence)
+          for (const { accountId, orderId, sequence, recordedAt } of batch) {
+            const rows = selectOfOrder.all(orderId, accountId, sequence, recordedAt)
             for (const { rowid, attempts } of rows as unknown as AttemptsRow[]) {
               const kept = withoutExcerpts(parseAttempts(attempts), Infinity)
               forget.run(...renderAttempts(kept), rowid)

@@ -93,3 +93,17 @@ describe('a page of event records', () => {
     expect(found.filter((version) => version % 2 === 0)).toEqual([2, 4, 6])
   })
 })
+
+describe('the fan-out of an erasure', () => {
+  it('drops states also of before a loss, after which sequences started again', async () => {
+    await test.stores.record(
+      eventRecord('ord_1', 9, { recordedAt: 9_999 }),
+      eventRecord('ord_1', 2, { after: null }),
+      eventRecord('ord_1', 3),
+    )
+    await test.stores.refresh()
+    await (await nextPage()).fanOut([])
+    const withState = (await test.stores.storedRecords()).filter(({ before }) => before !== null)
+    expect(withState.map(({ version }) => version)).toEqual([3])
+  })
+})

@@ -84,6 +84,17 @@ describe('the deliveries of event records', () => {
     expect(removals).toMatchObject([{ accountId: 'acc_1', orderId: 'ord_1', sequence: 2 }])
   })
 
+  it('a removal cancels earlier events also where sequences started again after a loss', () => {
+    const { deliveries } = plan(
+      [{ ...removed('ord_1', 2), recordedAt: 12_000 }, eventRecord('ord_1', 9)],
+      endpoint(),
+    )
+    expect(deliveries).toMatchObject([
+      { state: 'pending', event: { type: 'order.removed' } },
+      { state: 'canceled', event: { sequence: 9, change: {} } },
+    ])
+  })
+
   it('a removal concerns its own order and account', () => {
     const other = eventRecord('ord_1', 1, {
       events: [{ sequence: 1, type: 'order.paid', accountIds: ['acc_2'] }],

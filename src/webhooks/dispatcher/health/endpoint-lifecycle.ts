@@ -213,11 +213,12 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
         // A success that overtook the failure may have cleared it. A replay and a notice need it.
         const knownSince = lanes.get(id)?.health.failingSince ?? failedAt
         const failingSince = Math.min(knownSince, failedAt)
-        const changed = await options.endpoints.update(id, (endpoint) =>
-          endpoint.disabledReason !== null || endpoint.url !== url
-            ? null
-            : { ...endpoint, isBreakerOpen: false, disabledReason: reason, failingSince },
-        )
+        const changed = await options.endpoints.update(id, (endpoint) => {
+          if (endpoint.disabledReason !== null || endpoint.url !== url) return null
+          // A command enabled it, which clears the failure.
+          if (reason === 'failing' && endpoint.failingSince === null) return null
+          return { ...endpoint, isBreakerOpen: false, disabledReason: reason, failingSince }
+        })
         // Another 410 or a command may have disabled it, which the directory may not show yet.
         const current = changed ?? (await readCurrent(id))
         if (current === null) return

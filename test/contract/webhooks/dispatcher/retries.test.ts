@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createRetrySchedule } from '../../../../src/webhooks/deliveries/retry-schedule.ts'
+import { HEALTHY } from '../../../../src/webhooks/endpoints/endpoint-health.ts'
 import { delivery } from '../../../support/webhooks/delivery.ts'
 import {
   type Dispatching,
@@ -227,6 +228,27 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
       })
     },
   )
+
+  it('an endpoint that is enabled while its last attempt fails stays enabled', async () => {
+    const { stores, receiver, time } = dispatching
+    const failingSince = time.clock() - 91 * HOUR
+    const { id } = await dispatching.subscribe({ failingSince, noticesSent: 2 })
+    const last = Promise.withResolvers<Reply>()
+    receiver.reply = () => last.promise
+    const refreshMs = 20_000
+    dispatching.start({ settings: { refreshMs } })
+    await dispatching.announce('ord_1')
+    await eventually(() => expect(receiver.received).toHaveLength(1))
+    await dispatching.change(id, HEALTHY)
+    last.resolve({ status: 500 })
+    await eventually(async () => expect((await only(id)).attempts).toHaveLength(1))
+    await quietPeriod()
+    expect(await stores.endpoints.byId(id)).toMatchObject({ disabledReason: null })
+    receiver.reply = () => ({ status: 200 })
+    time.advance(refreshMs)
+    await eventually(async () => expect(await only(id)).toMatchObject({ state: 'delivered' }))
+    expect(dispatching.notices).toEqual([])
+  })
 
   it('what is held for 7 days expires', async () => {
     const { id } = await dispatching.subscribe({ disabledReason: 'manual' })

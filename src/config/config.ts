@@ -1,24 +1,19 @@
-import { DAY_MS } from '../lib/durations.ts'
-import { DEFAULT_RETRY_DELAYS_MS } from '../webhooks/deliveries/retry-schedule.ts'
-import { parseNetworks } from '../webhooks/sending/address-policy.ts'
 import { createEnvironmentReader, type Environment } from './environment.ts'
 import { parseKafka } from './kafka.ts'
 import {
   host,
-  integers,
   matching,
   PATH_HELP,
   parseManagementTokens,
   parseNamedSecrets,
   parseSecret,
   path,
-  proxyUrl,
   urls,
   webOrigin,
-  webUrl,
 } from './parsers.ts'
 import { parseTracing } from './tracing.ts'
 import { parseTrustedProxies } from './trusted-proxies.ts'
+import { parseWebhooks } from './webhooks.ts'
 
 /** The settings of the service, parsed once and frozen. `.env.example` documents each one. */
 export type Config = ReturnType<typeof parseConfig>
@@ -90,25 +85,7 @@ export function parseConfig(env: Environment) {
       capacity: readInteger('RATE_LIMIT_CAPACITY', 1, 1_000_000, 20),
       refillPerSecond: readInteger('RATE_LIMIT_REFILL_PER_SECOND', 1, 1_000_000, 10),
     },
-    webhooks: {
-      /** Networks whose receivers may also be reached over http and on any port. */
-      allow: readNetworks('WEBHOOK_ALLOW', parseNetworks, ALLOW_HELP),
-      timeoutMs: readInteger('WEBHOOK_TIMEOUT_MS', 100, 60_000, 15_000),
-      /** The delay before each attempt of a delivery, the first included. */
-      retryDelaysMs:
-        read(
-          'WEBHOOK_RETRY_SCHEDULE',
-          integers(0, MAX_RETRY_DELAY_S, MAX_ATTEMPTS),
-          `expected 1 to ${MAX_ATTEMPTS} delays in seconds separated by commas, one before each attempt, each an integer from 0 to ${MAX_RETRY_DELAY_S}`,
-          undefined,
-        )?.map((seconds) => seconds * 1_000) ?? DEFAULT_RETRY_DELAYS_MS,
-      /** `undefined`: receivers are reached directly. */
-      proxyUrl: read('WEBHOOK_PROXY_URL', proxyUrl, PROXY_HELP, undefined),
-      /** Receives notices of failing endpoints; `undefined`: only the log and the metrics do. */
-      operatorUrl: read('OPERATOR_WEBHOOK_URL', webUrl, OPERATOR_HELP, undefined),
-      /** How long deliveries are kept, and how far back a replay reaches. */
-      retentionMs: readInteger('WEBHOOK_RETENTION_DAYS', 1, 365, 30) * DAY_MS,
-    },
+    webhooks: parseWebhooks(env, problems),
   }
   problems.push(...portConflicts(env, config), ...caFileProblems(config))
   if (config.workers > 1 && !env['REDIS_URL']) {
@@ -185,15 +162,11 @@ function caFileProblems({
   })
 }
 
-const MAX_ATTEMPTS = 32
-const MAX_RETRY_DELAY_S = 604_800
 const HOST_HELP = 'expected an address or a host name, without protocol, port and brackets'
 const PREFIX_HELP =
   'expected at most 200 lower-case letters, digits, "_" and "-", and a letter or digit first'
 const CIDR_HELP =
   'expected addresses or networks separated by commas, such as 10.0.0.0/8,::1, of /8 or smaller for IPv4 and /16 or smaller for IPv6; never "true" or a count'
-const ALLOW_HELP =
-  'expected addresses or networks separated by commas, such as 127.0.0.1,10.1.0.0/16'
 const TOKENS_HELP =
   'expected name:role:sha256 entries separated by commas, names and digests each once; a name of 1 to 64 letters, digits, "_" or "-"; the role admin or read; the SHA-256 of the token as 64 lower-case hexadecimal digits'
 const CONSOLE_URL_HELP =
@@ -204,7 +177,3 @@ const OPENSEARCH_HELP =
   'expected nodes separated by commas, each once, such as https://user:password@search-1:9200,https://search-2:9200, user and password percent-encoded, without query or fragment'
 const REDIS_HELP =
   'expected redis://host:6379 or rediss://user:password@host:6379, or several nodes of one Redis Cluster separated by commas, each once; no query but ?family=0, 4 or 6'
-const PROXY_HELP =
-  'expected one proxy such as http://user:password@proxy:3128, user and password percent-encoded, without path, query and fragment'
-const OPERATOR_HELP =
-  'expected an http or https URL without user, password and fragment, such as https://ops.example/webhooks'

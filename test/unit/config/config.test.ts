@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError, parseConfig } from '../../../src/config/config.ts'
+import { DAY_MS } from '../../../src/lib/durations.ts'
 
 const bytes = (count: number, fill = 7) => Buffer.alloc(count, fill)
 const base64 = (count: number, fill = 7) => bytes(count, fill).toString('base64')
@@ -182,8 +183,15 @@ const accepted: [name: string, value: string, setting: object][] = [
   ['WEBHOOK_SECRETS', `k1:${SECRET}`, { webhookSecrets: [{ kid: 'k1', secret: bytes(32) }] }],
   ['WEBHOOK_TIMEOUT_MS', '60000', webhooks({ timeoutMs: 60_000 })],
   ['WEBHOOK_RETRY_SCHEDULE', '0', webhooks({ retryDelaysMs: [0] })],
+  [
+    'WEBHOOK_RETRY_SCHEDULE',
+    '604800,604800,604800',
+    webhooks({ retryDelaysMs: Array(3).fill(7 * DAY_MS), retentionMs: 35 * DAY_MS }),
+  ],
   ['WEBHOOK_RETRY_SCHEDULE', '0, 1,604800', webhooks({ retryDelaysMs: [0, 1_000, 604_800_000] })],
-  ['WEBHOOK_RETENTION_DAYS', '365', webhooks({ retentionMs: 31_536_000_000 })],
+  ['WEBHOOK_RETENTION_DAYS', '365', webhooks({ retentionMs: 365 * DAY_MS })],
+  ['WEBHOOK_RETENTION_DAYS', '12', webhooks({ retentionMs: 12 * DAY_MS })],
+  ['WEBHOOK_RETENTION_DAYS', '1', webhooks({ retentionMs: 12 * DAY_MS })],
   ['TRUST_PROXY', '10.0.0.0/8', { trustProxy: ['10.0.0.0/8'] }],
   ['TRUST_PROXY', '127.0.0.1, ::1 ,fd00::/16', { trustProxy: ['127.0.0.1', '::1', 'fd00::/16'] }],
   ['WORKERS', '1', { workers: 1 }],

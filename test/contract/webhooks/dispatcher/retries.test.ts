@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createRetrySchedule } from '../../../../src/webhooks/deliveries/retry-schedule.ts'
+import {
+  createRetrySchedule,
+  DEFAULT_RETRY_DELAYS_MS,
+} from '../../../../src/webhooks/deliveries/retry-schedule.ts'
+import { minRetentionMs } from '../../../../src/webhooks/dispatcher/housekeeping.ts'
 import { HEALTHY } from '../../../../src/webhooks/endpoints/endpoint-health.ts'
 import { delivery } from '../../../support/webhooks/delivery.ts'
 import {
@@ -273,6 +277,25 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
     })
     const [attempt] = delivery.attempts
     expect(Math.round(((delivery.nextAt ?? 0) - (attempt?.at ?? 0)) / 1_000)).toBe(120)
+  })
+
+  it('what failed for 72 hours and was held then stays for a day with the shortest retention', async () => {
+    const { id } = await dispatching.subscribe()
+    const retentionMs = minRetentionMs(DEFAULT_RETRY_DELAYS_MS)
+    dispatching.start({ settings: { retentionMs, housekeepingMs: 5 } })
+    await dispatching.announce('ord_1')
+    await attempted(1)
+    dispatching.time.advance(72 * HOUR)
+    await attempted(2)
+    await dispatching.change(id, { disabledReason: 'manual' })
+    await eventually(async () => expect(await only(id)).toMatchObject({ state: 'held' }))
+    dispatching.time.advance(7 * 24 * HOUR + 1)
+    await eventually(async () => expect(await only(id)).toMatchObject({ state: 'expired' }))
+    dispatching.time.advance(24 * HOUR)
+    await quietPeriod()
+    expect(await only(id)).toMatchObject({ state: 'expired' })
+    dispatching.time.advance(24 * HOUR)
+    await eventually(async () => expect(await dispatching.deliveries(id)).toEqual([]))
   })
 
   it('a redirect is a failure, and is not followed', async () => {

@@ -1,6 +1,6 @@
 import type { SyncOptions, SyncResult } from '../../client/client.ts'
 import { monotonicClock } from '../../lib/clock.ts'
-import { parseInstant } from '../../lib/instant.ts'
+import { parseQueryInstant } from '../../orders/query-instant.ts'
 import { parseArguments, rejectExtraArgs } from '../arguments.ts'
 import { type Context, connect, resolveBaseUrl, writeText } from '../context.ts'
 import { resolveDates } from '../date-options.ts'
@@ -32,13 +32,13 @@ export async function runSync(args: readonly string[], context: Context): Promis
   }
   rejectExtraArgs('sync', extra)
   const text = resolveDates('sync', typed, (line) => context.status.printLine(line))
-  assertInstant(text.since)
+  const since = parseSince(text.since)
   const intervalMs = intervalOf(text.interval, flags.has('watch'))
   const url = resolveBaseUrl('sync', text.url, context.env)
 
   const store = await openDestination(destination, context)
   try {
-    await warnIgnoredSince(store, text.since, context)
+    await warnIgnoredSince(store, since, context)
     const progress = createOrdersProgress(context.status, monotonicClock)
     const client = await connect(context, url, progress.wait)
     const settings = {
@@ -46,7 +46,7 @@ export async function runSync(args: readonly string[], context: Context): Promis
       acceptNewKey: flags.has('accept-new-key'),
       signal: context.signal,
       onPage: ({ received }) => progress.update(received),
-      ...(text.since !== undefined && { since: text.since }),
+      ...(since !== undefined && { since }),
     } satisfies SyncOptions
 
     const sync = async (isFirst: boolean): Promise<SyncResult & { changes: number }> => {
@@ -94,8 +94,11 @@ function intervalOf(text: string | undefined, isWatching: boolean): number {
   throw usageError(`--interval: "${text}" não é um tempo. Use 30s, 5m, 1h, até 7d.`, 'sync')
 }
 
-function assertInstant(since: string | undefined): void {
-  if (since === undefined || typeof parseInstant(since) === 'object') return
+/** The first instant that the API includes, which rounds a finer fraction up. */
+function parseSince(since: string | undefined): Date | undefined {
+  if (since === undefined) return undefined
+  const parsed = parseQueryInstant(since)
+  if (typeof parsed === 'object') return new Date(parsed.ceilMs)
   throw usageError(
     `--since: "${since}" não é um instante com data, hora e fuso. Exemplos: 01/03/2026, 2026-03-01T00:00:00-03:00.`,
     'sync',
@@ -103,11 +106,11 @@ function assertInstant(since: string | undefined): void {
 }
 
 /** `--since` applies to the first sync of a store only. */
-async function warnIgnoredSince(store: LocalStore, since: string | undefined, { status }: Context) {
+async function warnIgnoredSince(store: LocalStore, since: Date | undefined, { status }: Context) {
   if (since === undefined) return
   const state = await store.read()
   if (state === null) return
-  if (state.since !== null && Date.parse(state.since) === Date.parse(since)) return
+  if (state.since !== null && Date.parse(state.since) === since.getTime()) return
   const kept = state.since === null ? 'tem todos os pedidos' : `começa em ${state.since}`
   status.printLine(`--since vale só na primeira vez: esta cópia ${kept} e não muda.`)
 }

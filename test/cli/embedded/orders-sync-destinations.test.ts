@@ -140,6 +140,18 @@ describe('orders sync --since', () => {
     const synced = await readSyncedOrders(inFolder('recentes'))
     expect(synced.size).toBe(instants.filter((instant) => instant >= since).length)
   })
+
+  it.each(['2026-03-01T00:00-03', '2026-03-01T00:00:00-0300', '2026-03-01T03:00:00.0005Z'])(
+    'accepts %s as the API does, and the same one again',
+    async (since) => {
+      const syncs = [await sync(`desde ${since}`, '--since', since)]
+      syncs.push(await sync(`desde ${since}`, '--since', since))
+      expect(syncs).toMatchObject([
+        { code: 0, stderr: '' },
+        { code: 0, stderr: '' },
+      ])
+    },
+  )
 })
 
 describe('orders sync --watch', () => {

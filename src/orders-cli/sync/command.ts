@@ -37,6 +37,7 @@ export async function runSync(args: readonly string[], context: Context): Promis
   const url = resolveBaseUrl('sync', text.url, context.env)
 
   const store = await openDestination(destination, context)
+  let isPageSaved = false
   try {
     await warnIgnoredSince(store, since, context)
     const progress = createOrdersProgress(context.status, monotonicClock)
@@ -45,7 +46,10 @@ export async function runSync(args: readonly string[], context: Context): Promis
       store,
       acceptNewKey: flags.has('accept-new-key'),
       signal: context.signal,
-      onPage: ({ received }) => progress.update(received),
+      onPage: ({ received }) => {
+        isPageSaved = true
+        progress.update(received)
+      },
       ...(since !== undefined && { since }),
     } satisfies SyncOptions
 
@@ -72,9 +76,9 @@ export async function runSync(args: readonly string[], context: Context): Promis
     const hasState = await store.read().then(Boolean, () => false)
     if (!hasState) throw error
     // A confirmation counts once: the next other key, or the next mass removal, may be a mistake.
-    const repeated = args.filter(
-      (arg) => !['--accept-new-key', '--allow-mass-removal'].includes(arg),
-    )
+    // The first page saves the new key.
+    const used = ['--allow-mass-removal', ...(isPageSaved ? ['--accept-new-key'] : [])]
+    const repeated = args.filter((arg) => !used.includes(arg))
     const resumeCommand = commandLine([...context.program, 'sync', ...repeated])
     throw new ResumableError(
       error,

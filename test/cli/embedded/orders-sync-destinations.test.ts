@@ -60,6 +60,20 @@ describe.each([
     expect((await sync(destination, '--accept-new-key')).code).toBe(0)
   })
 
+  it('repeats --accept-new-key in its hint until a page is saved with the new key', async () => {
+    const flags = ['sync', destination, '--accept-new-key']
+    const refused = await runOrders(flags, place({ ORDERS_API_KEY: 'key_live_wrong' }))
+    expect(refused.stderr).toContain(`Para continuar:\n  orders ${flags.join(' ')}\n`)
+
+    service.pauseAfter(2) // The account and a page.
+    const run = beginOrders(flags, place({ ORDERS_API_KEY: await service.createKey() }))
+    await expect.poll(service.waiting).toBe(1)
+    run.interrupt()
+    expect((await run.finished).stderr).toContain(`Para continuar:\n  orders sync ${destination}\n`)
+    service.release()
+    expect((await sync(destination, '--accept-new-key')).code).toBe(0)
+  })
+
   it('removes an erased order at the next full sync', async () => {
     const order = service.visible().at(-1)
     if (order === undefined) throw new Error('no order')

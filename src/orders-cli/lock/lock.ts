@@ -1,4 +1,4 @@
-import { open, readdir, rm } from 'node:fs/promises'
+import { access, open, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { PRIVATE } from '../atomic-file.ts'
@@ -18,7 +18,7 @@ const EXPIRY_MS = 60_000
 export interface Lock {
   /**
    * Renews the lock. Call it before each write, because a suspended machine renews no lock.
-   * @throws CommandError if another process has removed the lock since then; system errors
+   * @throws CommandError if the lock was removed since then, alone or with its folder; system errors
    */
   assertHeld(): Promise<void>
   release(): Promise<void>
@@ -52,8 +52,13 @@ export async function acquireLock(
   const renewals = setInterval(() => void renew(mine).catch(() => {}), renewalMs).unref()
   return {
     async assertHeld() {
-      await renew(mine).catch((error: NodeJS.ErrnoException) => {
+      await renew(mine).catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error
+        await access(dirname(mine)).catch(() => {
+          throw new CommandError(
+            `A pasta ${dirname(mine)} foi apagada ou movida. Repita o comando, com o novo lugar se ela foi movida.`,
+          )
+        })
         throw new CommandError(`${busy} (Este ficou parado mais de um minuto, e perdeu a vez.)`)
       })
     },

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { acquireLock } from '../../../../src/orders-cli/lock/lock.ts'
@@ -155,6 +155,17 @@ describe('a lock', () => {
     await expect(lock.assertHeld()).rejects.toThrow(/^busy .* perdeu a vez/)
     await lock.release()
     expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('a lock whose folder was moved is lost, and the folder is named', async () => {
+    const lock = await acquireLock(prefix(), 'busy')
+    renameSync(folder, `${folder}-moved`)
+    try {
+      await expect(lock.assertHeld()).rejects.toThrow(`A pasta ${folder} foi apagada ou movida.`)
+    } finally {
+      renameSync(`${folder}-moved`, folder)
+    }
+    await lock.release()
   })
 
   it('a lock is distinguished from other files with its prefix', async () => {

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import type { OrderIndex } from '../../indexing/writer/order-index.ts'
 import { type Clock, monotonicClock, wallClock } from '../../lib/clock.ts'
+import { trackFileIdentity } from '../../lib/file-identity.ts'
 import { createSubscriberLookup } from '../../webhooks/endpoints/endpoint-directory.ts'
 import type { ProcessRole, Stores } from '../stores.ts'
 import {
@@ -11,7 +12,7 @@ import {
   ordersFile,
 } from './database/database-files.ts'
 import { guardDatabase } from './database/guarded-database.ts'
-import { guardReads, guardWrites, trackFileIdentity } from './database/replaced-file-guard.ts'
+import { guardReads, guardWrites } from './database/replaced-file-guard.ts'
 import { guardTemporary } from './database/temporary-failures.ts'
 import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'

@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { trackFileIdentity } from '../../../lib/file-identity.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { rollBack } from './database.ts'
-import { replacedMessage, trackFileIdentity } from './replaced-file-guard.ts'
+import { replacedMessage } from './replaced-file-guard.ts'
 import { toUnavailable } from './temporary-failures.ts'
 
 /**

@@ -1,11 +1,11 @@
 import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
+import { trackFileIdentity } from '../../../lib/file-identity.ts'
 import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
 import { createPrivateFile } from '../../../lib/private-files.ts'
 import type { WebhookStores } from '../../../webhooks/webhook-stores.ts'
 import { tryExec } from '../database/database.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
-import { trackFileIdentity } from '../database/replaced-file-guard.ts'
 
 const POLL_MS = 100
 /** A reader of the status holds the lock for an instant, which is no delay to report. */

@@ -42,6 +42,8 @@ export async function openDatabase(file: string): Promise<DatabaseSync> {
     // has no such option.
     db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    // Overwrites what is deleted, because erased orders are personal data.
+    db.exec('PRAGMA secure_delete = ON')
     if (versionOf(db) === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`)
     ensureTypedView(db)
     return db

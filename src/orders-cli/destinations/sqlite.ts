@@ -10,6 +10,8 @@ const UPSERT = `INSERT INTO orders (id, json, seen_in) VALUES (?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET json = excluded.json, seen_in = excluded.seen_in`
 const SAVE_STATE = `INSERT INTO sync_state (only_one, json) VALUES (1, ?)
   ON CONFLICT (only_one) DO UPDATE SET json = excluded.json`
+/** Moves the log to the database file; with a reader in a transaction, only a part of it. */
+const TRUNCATE_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)'
 
 /**
  * A store in an SQLite database, where a page and its state are one transaction. `file`: absolute;
@@ -74,7 +76,10 @@ function storeIn(db: DatabaseSync, lock: Lock): LocalStore {
 
     async deleteUnseen(run) {
       await lock.assertHeld()
-      return Number(remove.run(run).changes)
+      const deleted = Number(remove.run(run).changes)
+      // The log has the pages of before until then.
+      if (deleted > 0) db.exec(TRUNCATE_LOG)
+      return deleted
     },
 
     async countUnseen(run) {

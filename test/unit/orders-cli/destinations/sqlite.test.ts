@@ -189,6 +189,25 @@ describe('the database of a store', () => {
   })
 })
 
+describe('a deleted order', () => {
+  const email = 'apagada@exemplo.com.br'
+  const erased = Array.from({ length: 100 }, (_, number) =>
+    apiOrder({ id: `ord_${number}`, customer: { ...apiOrder().customer, email } }),
+  )
+  const next = { ...state, pass: { ...state.pass, number: 2 } }
+  const texts = () => [file, `${file}-wal`].map((path) => readFileSync(path, 'latin1')).join()
+
+  it('a deleted order is in neither the file nor its log, also while the store is open', async () => {
+    const copy = await openSqliteStore(file)
+    await copy.save(erased, state)
+    expect(texts()).toContain(email)
+    await copy.save([apiOrder({ id: 'ord_other' })], next)
+    expect(await copy.deleteUnseen(2)).toBe(100)
+    expect(texts()).not.toContain(email)
+    await copy.close()
+  })
+})
+
 describe('a rejected file', () => {
   const database = (sql: string) => () => {
     const db = new DatabaseSync(file)

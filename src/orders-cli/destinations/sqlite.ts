@@ -1,6 +1,8 @@
 import { realpath } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
+import { type IsSameFile, trackFileIdentity } from '../../lib/file-identity.ts'
 import { replaceLoneSurrogates } from '../../lib/json.ts'
+import { CommandError } from '../errors.ts'
 import type { Waiting } from '../lock/foreign-lock.ts'
 import { acquireLock, type Lock } from '../lock/lock.ts'
 import { busyMessage, type LocalStore } from './local-store.ts'
@@ -15,7 +17,8 @@ const TRUNCATE_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)'
 
 /**
  * A store in an SQLite database, where a page and its state are one transaction. `file`: absolute;
- * `name`: the file as typed, for messages.
+ * `name`: the file as typed, for messages. Its methods throw a CommandError once the file is deleted
+ * or replaced.
  * @throws CommandError if the file is something else, or another process holds the lock
  */
 export async function openSqliteStore(
@@ -27,14 +30,18 @@ export async function openSqliteStore(
   const path = await realpath(file).catch(() => file)
   const lock = await acquireLock(`${path}.lock-`, busyMessage(name), waiting)
   try {
-    return storeIn(await openDatabase(path), lock)
+    const db = await openDatabase(path)
+    return storeIn(db, { lock, name, isSameFile: trackFileIdentity(path) })
   } catch (error) {
     await lock.release()
     throw error
   }
 }
 
-function storeIn(db: DatabaseSync, lock: Lock): LocalStore {
+function storeIn(
+  db: DatabaseSync,
+  { lock, name, isSameFile }: { lock: Lock; name: string; isSameFile: IsSameFile },
+): LocalStore {
   const readState = db.prepare('SELECT json FROM sync_state')
   const readOrder = db.prepare('SELECT json FROM orders WHERE id = ?')
   const upsert = db.prepare(UPSERT)
@@ -45,10 +52,21 @@ function storeIn(db: DatabaseSync, lock: Lock): LocalStore {
   )
   let changes = 0
 
+  /** SQLite keeps writing to a deleted file. Called after each write, before its report. */
+  function assertSameFile() {
+    if (isSameFile()) return
+    // SQLite would read the log of the earlier file into the one that has its name now.
+    db.exec(TRUNCATE_LOG)
+    throw new CommandError(
+      `${name} foi apagado, movido ou trocado durante a sincronização: sincronize de novo.`,
+    )
+  }
+
   return {
     changes: () => changes,
 
     async read() {
+      assertSameFile()
       const json = readState.get()?.['json']
       return typeof json === 'string' ? JSON.parse(json) : null
     },
@@ -71,6 +89,7 @@ function storeIn(db: DatabaseSync, lock: Lock): LocalStore {
         rollBack(db)
         throw error
       }
+      assertSameFile()
       changes += changed
     },
 
@@ -79,6 +98,7 @@ function storeIn(db: DatabaseSync, lock: Lock): LocalStore {
       const deleted = Number(remove.run(run).changes)
       // The log has the pages of before until then.
       if (deleted > 0) db.exec(TRUNCATE_LOG)
+      assertSameFile()
       return deleted
     },
 

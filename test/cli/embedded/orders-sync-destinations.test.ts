@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -198,6 +198,17 @@ describe('orders sync --watch', () => {
     expect(notices()).toBe(1)
     expect(stderr).toContain('Chave de API')
     service.env.ORDERS_API_KEY = await service.createKey()
+  })
+
+  it('ends when its database was deleted, without a command that would continue', async () => {
+    const run = beginOrders(['sync', 'sqlite:vigiada.db', '--watch', '--interval', '1s'], place())
+    await expect.poll(() => run.output().stdout).toContain('cópia em dia')
+    rmSync(inFolder('vigiada.db'))
+    const { code, stderr } = await run.finished
+    expect(code).toBe(1)
+    expect(stderr).toBe(
+      'vigiada.db foi apagado, movido ou trocado durante a sincronização: sincronize de novo.\n',
+    )
   })
 
   it('releases its lock and exits 143 at a SIGTERM', async () => {

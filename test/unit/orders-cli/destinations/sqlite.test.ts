@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -205,6 +205,38 @@ describe('a deleted order', () => {
     expect(await copy.deleteUnseen(2)).toBe(100)
     expect(texts()).not.toContain(email)
     await copy.close()
+  })
+})
+
+describe('a database that is deleted or replaced while its store is open', () => {
+  const ids = () => query('SELECT id FROM orders').map(({ id }) => id)
+
+  it.each<[string, () => void]>([
+    ['deleted', () => rmSync(file)],
+    ['replaced', () => renameSync(`${file}.backup`, file)],
+  ])('is reported by each method when it is %s', async (_what, change) => {
+    await saveOrders([apiOrder()])
+    copyFileSync(file, `${file}.backup`)
+    const copy = await openSqliteStore(file, 'copy.db')
+    change()
+    const message = 'copy.db foi apagado, movido ou trocado durante a sincronização'
+    await expect(copy.save([apiOrder({ id: 'ord_2' })], state)).rejects.toThrow(message)
+    await expect(copy.deleteUnseen(2)).rejects.toThrow(message)
+    await expect(copy.read()).rejects.toThrow(message)
+    await copy.close()
+  })
+
+  it('a backup in its place has the orders of the backup, and the next store opens it', async () => {
+    await saveOrders([apiOrder()])
+    copyFileSync(file, `${file}.backup`)
+    const copy = await openSqliteStore(file)
+    await copy.save([apiOrder({ id: 'ord_2' })], state)
+    renameSync(`${file}.backup`, file)
+    await expect(copy.save([], state)).rejects.toThrow()
+    await copy.close()
+    expect(ids()).toEqual(['ord_1'])
+    await saveOrders([apiOrder({ id: 'ord_3' })])
+    expect(ids()).toEqual(['ord_1', 'ord_3'])
   })
 })
 

@@ -72,10 +72,12 @@ const SYSTEM: Readonly<Record<string, string>> = {
   EIO: 'O disco falhou ao ler ou escrever',
 }
 
+const SQLITE_BUSY = 5
+
 /** Errors of SQLite, by primary result code. */
 const SQLITE: Readonly<Record<number, string>> = {
   1: 'O banco não tem as tabelas de uma cópia de pedidos: mova o arquivo e sincronize de novo',
-  5: 'Outro programa está escrevendo neste banco: feche-o e tente de novo',
+  [SQLITE_BUSY]: 'Outro programa está escrevendo neste banco: feche-o e tente de novo',
   8: 'Sem permissão para escrever neste banco',
   10: SYSTEM['EIO'] as string,
   11: 'O banco está danificado: mova o arquivo e sincronize de novo',
@@ -131,13 +133,23 @@ function explainOrdersError(error: OrdersError): Explanation {
   return { message: `${text}${trace}`, exitCode: FAILED }
 }
 
+/** The primary result code of SQLite; `null` for other errors. */
+function sqliteCode(error: unknown): number | null {
+  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown }
+  return code === 'ERR_SQLITE_ERROR' ? Number(errcode) & 0xff : null
+}
+
+/** Whether another program holds the lock of a database. */
+export const isDatabaseBusy = (error: unknown): boolean => sqliteCode(error) === SQLITE_BUSY
+
 function explainSystem(error: unknown): string {
   if (!(error instanceof Error)) return `Erro inesperado: ${error}`
-  const { code, path, errcode } = error as NodeJS.ErrnoException & { errcode?: number }
-  const known = code === 'ERR_SQLITE_ERROR' ? SQLITE[Number(errcode) & 0xff] : SYSTEM[code ?? '']
+  const { code = '', path } = error as NodeJS.ErrnoException
+  const sqlite = sqliteCode(error)
+  const known = sqlite === null ? SYSTEM[code] : SQLITE[sqlite]
   const text = known ?? 'Erro inesperado'
   // For a missing or unwritable folder, the name of the file in it is no help.
-  const concernsFolder = ['ENOENT', 'EACCES', 'EROFS'].includes(code ?? '')
+  const concernsFolder = ['ENOENT', 'EACCES', 'EROFS'].includes(code)
   const where = path === undefined ? '' : `${concernsFolder ? dirname(path) : path}: `
   return `${where}${text}. (${error.message})`
 }

@@ -7,19 +7,22 @@ import {
   type SyncResult,
   UnexpectedAnswerError,
 } from '../../client/client.ts'
-import { explain } from '../errors.ts'
+import { explain, isDatabaseBusy } from '../errors.ts'
 import { count } from '../terminal/format-text.ts'
 import type { OrdersProgress } from '../terminal/progress.ts'
 
+const LOCKED =
+  'Outro programa mantém este banco travado: feche-o. Continuo tentando; aviso quando conseguir gravar.'
+const UNLOCKED = 'O banco voltou a aceitar gravações.'
 /** A longer pause would exceed the limit of a Node timer, and end at once. */
 const MAX_PAUSE_MS = 7 * 86_400_000
 
 export type Sync = (isFirst: boolean) => Promise<SyncResult & { changes: number }>
 
 /**
- * Syncs at intervals until it is interrupted. An outage of the API is reported once, and retried at
- * the next interval, or after a longer `Retry-After`. `print` receives a line per sync that changed
- * something.
+ * Syncs at intervals until it is interrupted. An outage of the API, or another program's lock on the
+ * database, is reported once, and retried at the next interval, or after a longer `Retry-After`.
+ * `print` receives a line per sync that changed something.
  * @throws permanent errors, such as a revoked key
  */
 export async function watch(
@@ -43,10 +46,13 @@ export async function watch(
       }
       isSynced = true
     } catch (error) {
-      if (signal.aborted || !isOutage(error, isSynced)) throw error
+      if (signal.aborted || !isTransient(error, isSynced)) throw error
       pauseMs = pauseAfter(error, intervalMs)
-      const { message } = explain(error, undefined, env)
-      progress.fail(`${message} Continuo tentando; aviso quando voltar.`)
+      if (isDatabaseBusy(error)) progress.fail(LOCKED, UNLOCKED)
+      else {
+        const { message } = explain(error, undefined, env)
+        progress.fail(`${message} Continuo tentando; aviso quando voltar.`)
+      }
     }
     await pause(pauseMs, undefined, { signal })
   }
@@ -62,8 +68,9 @@ export function pauseAfter(error: unknown, intervalMs: number): number {
   return Math.min(Math.max(intervalMs, retryAfterMs), MAX_PAUSE_MS)
 }
 
-/** Whether an error is transient. Before the first sync, a foreign response is a wrong address. */
-function isOutage(error: unknown, isSynced: boolean): boolean {
+/** Before the first sync, a foreign response is a wrong address. */
+function isTransient(error: unknown, isSynced: boolean): boolean {
+  if (isDatabaseBusy(error)) return true
   if (error instanceof ApiError || error instanceof EdgeError) {
     return error.status === 429 || error.status >= 500
   }

@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { StatusLine } from '../../lib/status-line.ts'
 import { count } from './format-text.ts'
 
+const API_BACK = 'A API voltou a responder.'
 /** Shorter waits are not shown. */
 const MIN_SHOWN_WAIT_MS = 1_000
 
@@ -12,9 +13,8 @@ export interface OrdersProgress {
   update(orders: number): void
   /** Shows the reason of a wait, once per reason until orders arrive. */
   wait(wait: Wait): void
-  /** Shows that the API is down, once until it is back. */
-  fail(line: string): void
-  /** Shows that the API is back, if it was shown to be down. */
+  /** Shows a failure, by default of the API, once until `recover` shows its end as `end`. */
+  fail(line: string, end?: string): void
   recover(): void
 }
 
@@ -29,12 +29,13 @@ export function createOrdersProgress(
 ): OrdersProgress {
   const startedAt = clock()
   const shown = new Set<string>()
-  let isDown = false
+  /** The line to show after a failure. */
+  let recovery: string | null = null
 
   function recover() {
     shown.clear()
-    if (isDown) status.printLine('A API voltou a responder.')
-    isDown = false
+    if (recovery !== null) status.printLine(recovery)
+    recovery = null
   }
 
   return {
@@ -48,13 +49,13 @@ export function createOrdersProgress(
     wait({ waitMs, error }) {
       if (waitMs < MIN_SHOWN_WAIT_MS || shown.has(error.name)) return
       shown.add(error.name)
-      isDown ||= !isRateLimited(error)
+      if (!isRateLimited(error)) recovery = API_BACK
       status.printLine(`esperando ${Math.ceil(waitMs / 1000)} s: ${error.message}`)
     },
-    fail(line) {
-      if (!shown.has('fail')) status.printLine(line)
-      shown.add('fail')
-      isDown = true
+    fail(line, end = API_BACK) {
+      if (!shown.has(end)) status.printLine(line)
+      shown.add(end)
+      recovery = end
     },
   }
 }

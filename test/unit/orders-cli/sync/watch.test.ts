@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import {
   ApiError,
@@ -8,6 +10,7 @@ import {
 } from '../../../../src/client/client.ts'
 import { pauseAfter, type Sync, summary, watch } from '../../../../src/orders-cli/sync/watch.ts'
 import { createOrdersProgress } from '../../../../src/orders-cli/terminal/progress.ts'
+import { temporaryFolder } from '../../../support/stores/backend.ts'
 
 const responseWith = (status: number) => ({ status, requestId: null, retryAfterSeconds: null })
 const api = (status: number) =>
@@ -110,6 +113,49 @@ describe('an outage during a watch', () => {
   it('an outage before the first sync leaves the next sync as the first', async () => {
     const { calls } = await watching(connection(false), nothing, nothing)
     expect(calls).toEqual([true, true, false, false])
+  })
+})
+
+/** The error of a write to a database that another program has locked. */
+function lockedDatabase(): Error {
+  const { folder, remove } = temporaryFolder()
+  const [holder, waiting] = [0, 0].map(() => new DatabaseSync(join(folder, 'copy.db')))
+  try {
+    holder?.exec('BEGIN IMMEDIATE')
+    waiting?.exec('BEGIN IMMEDIATE')
+  } catch (error) {
+    return error as Error
+  } finally {
+    holder?.close()
+    waiting?.close()
+    remove()
+  }
+  throw new Error('the lock had no effect')
+}
+
+describe('a lock of another program on the database of a watch', () => {
+  it('is reported once with its cause, and so is its end', async () => {
+    const locked = lockedDatabase()
+    const { printedLines, calls } = await watching(nothing, locked, locked, nothing)
+    expect(calls).toHaveLength(5)
+    expect(printedLines).toEqual([
+      'Outro programa mantém este banco travado: feche-o. Continuo tentando; aviso quando conseguir gravar.',
+      'O banco voltou a aceitar gravações.',
+    ])
+  })
+
+  it('is reported also after an outage of the API', async () => {
+    const { printedLines } = await watching(nothing, edge, lockedDatabase(), nothing)
+    expect(printedLines).toEqual([
+      'O balanceador respondeu 502. Continuo tentando; aviso quando voltar.',
+      expect.stringMatching(/^Outro programa mantém este banco travado/),
+      'O banco voltou a aceitar gravações.',
+    ])
+  })
+
+  it('does not end the first sync of a watch', async () => {
+    const { calls } = await watching(lockedDatabase(), nothing)
+    expect(calls).toEqual([true, true, false])
   })
 })
 

@@ -41,3 +41,13 @@ export function createKeyedLock(): KeyedLock {
     },
   }
 }
+
+/** Runs asynchronous work on a key one at a time, in call order. */
+export function createKeyedMutex(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const locks = createKeyedLock()
+  return async (key, work) => {
+    const session = locks.openSession()
+    await session.acquire([key])
+    return work().finally(session.release)
+  }
+}

@@ -4,7 +4,7 @@ import type { SourceDeletion, SourceOrder } from '../../indexing/projection/sour
 import { sandboxOf } from '../../lib/account-ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { base62FromBytes } from '../../lib/ids.ts'
-import { createKeyedLock } from '../../lib/keyed-lock.ts'
+import { createKeyedMutex } from '../../lib/keyed-lock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
@@ -58,7 +58,8 @@ export function createSandboxManagement({
   clock,
   maxOrders = MAX_SANDBOX_ORDERS,
 }: SandboxManagementOptions) {
-  const locks = createKeyedLock()
+  /** Concurrent creations would each count the orders before all of them. */
+  const oneAtATime = createKeyedMutex()
 
   /** @throws ManagementError `sandbox_order_missing` */
   async function find({ accountId, orderId }: SandboxTarget): Promise<SandboxOrder> {
@@ -110,13 +111,6 @@ export function createSandboxManagement({
       'sandbox_full',
       `the sandbox of ${accountId} has ${maxOrders} orders, the most that it may have: erase one with "sandbox move ORDER_ID erase --account ${accountId}", and create again`,
     )
-  }
-
-  /** Concurrent creations would each count the orders before all of them. */
-  async function oneAtATime<T>(accountId: string, work: () => Promise<T>): Promise<T> {
-    const session = locks.openSession()
-    await session.acquire([accountId])
-    return work().finally(session.release)
   }
 
   return {

@@ -1,6 +1,7 @@
 import { liveAccountOf, sandboxOf } from '../../lib/account-ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { newEndpointId } from '../../lib/ids.ts'
+import { createKeyedMutex } from '../../lib/keyed-lock.ts'
 import type { NamedSecrets } from '../../lib/named-secret.ts'
 import type { Network } from '../../lib/network.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
@@ -36,7 +37,10 @@ export interface NewEndpoint extends EndpointSettings {
   accountId: string
   /** Whether it receives the events of the account's sandbox, and no other; absent: no. */
   isTest?: boolean
-  /** The account then has no more endpoints than this, and its sandbox as many; absent: no limit. */
+  /**
+   * The account then has no more endpoints than this, and its sandbox as many; absent: no limit.
+   * Concurrent calls to several processes may exceed it by one endpoint each.
+   */
   atMost?: number
 }
 
@@ -74,13 +78,36 @@ export function createEndpointOperations({
     }
   }
 
-  /** Concurrent creations may exceed the limit by a few. */
+  /** Concurrent creations would each count the endpoints before all of them. */
+  const oneAtATime = createKeyedMutex()
+
   async function assertBelow(limit: number, accountId: string): Promise<void> {
     if ((await endpoints.list(accountId)).length < limit) return
     throw new WebhookError(
       'too_many_endpoints',
       `${liveAccountOf(accountId)} has ${limit} endpoints, the most that its owner may create: delete one, and create again`,
     )
+  }
+
+  function newEndpoint(
+    id: string,
+    accountId: string,
+    settings: Pick<Endpoint, keyof EndpointSettings>,
+  ): Endpoint {
+    const createdAt = clock()
+    return {
+      id,
+      accountId,
+      ...settings,
+      ...HEALTHY,
+      disabledReason: null,
+      createdAt,
+      startsAt: createdAt + ENDPOINT_MAX_AGE_MS,
+      secret: { kid: currentKid(secrets()), generation: 1 },
+      previousSecret: null,
+      lastSuccessAt: null,
+      deletedAt: null,
+    }
   }
 
   return {
@@ -103,27 +130,18 @@ export function createEndpointOperations({
         description: parseDescription(given.description),
       }
       const owner = isTest ? sandboxOf(accountId) : accountId
-      if (atMost !== undefined) await assertBelow(atMost, owner)
-      const createdAt = clock()
-      const endpoint: Endpoint = {
-        id,
-        accountId: owner,
-        ...settings,
-        ...HEALTHY,
-        disabledReason: null,
-        createdAt,
-        startsAt: createdAt + ENDPOINT_MAX_AGE_MS,
-        secret: { kid: currentKid(secrets()), generation: 1 },
-        previousSecret: null,
-        lastSuccessAt: null,
-        deletedAt: null,
+      const insert = async () => {
+        if (atMost !== undefined) await assertBelow(atMost, owner)
+        const endpoint = newEndpoint(id, owner, settings)
+        await endpoints.insert(endpoint).catch((cause: unknown) => {
+          if (!(cause instanceof Unavailable)) throw cause
+          const advice = `the endpoint may be stored; if the list of ${accountId} has ${id}, delete it and create another`
+          throw new Unavailable(`${cause.message}; ${advice}`, { cause })
+        })
+        return endpoint
       }
-      const secret = deriveSecret(secrets(), endpoint.id, endpoint.secret)
-      await endpoints.insert(endpoint).catch((cause: unknown) => {
-        if (!(cause instanceof Unavailable)) throw cause
-        const advice = `the endpoint may be stored; if the list of ${accountId} has ${endpoint.id}, delete it and create another`
-        throw new Unavailable(`${cause.message}; ${advice}`, { cause })
-      })
+      const endpoint = await (atMost === undefined ? insert() : oneAtATime(owner, insert))
+      const secret = deriveSecret(secrets(), id, endpoint.secret)
       return { endpoint: await startFromNow(endpoint), secret }
     },
 

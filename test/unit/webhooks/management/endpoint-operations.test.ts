@@ -74,6 +74,14 @@ describe('createEndpoint', () => {
     await create()
   })
 
+  it('counts concurrent creations with a limit one after another', async () => {
+    const results = await Promise.allSettled(
+      [1, 2, 3, 4].map(() => test.management.createEndpoint({ ...settings, atMost: 2 })),
+    )
+    const states = results.map(({ status }) => status)
+    expect(states).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected'])
+  })
+
   it('stores an enabled endpoint, whose deliveries start 5 seconds later', async () => {
     const { endpoint } = await test.management.createEndpoint({
       ...settings,

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { hash, randomBytes, randomUUID } from 'node:crypto'
 
 /** `req_` and 32 hexadecimal digits. */
 export function newRequestId(): string {
@@ -15,6 +15,11 @@ export function newKeyId(): string {
 /** `we_` and 32 hexadecimal digits: identifies a webhook endpoint. */
 export function newEndpointId(): string {
   return `we_${randomUUID().replaceAll('-', '')}`
+}
+
+/** An id like a new one, which is always the same for this text. */
+export function derivedEndpointId(text: string): string {
+  return `we_${hash('sha256', text).slice(0, 32)}`
 }
 
 /** `aud_` and 32 hexadecimal digits: identifies an entry of the audit log. */

@@ -1,5 +1,6 @@
 import { liveAccountOf } from '../lib/account-ids.ts'
-import { newEndpointId } from '../lib/ids.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { RepeatableRequest } from '../webhooks/endpoints/endpoint.ts'
 import type { ReplayOptions } from '../webhooks/management/delivery-operations.ts'
 import type { NewEndpoint } from '../webhooks/management/endpoint-operations.ts'
 import type { EndpointSettings } from '../webhooks/management/endpoint-settings.ts'
@@ -7,20 +8,28 @@ import type { Target } from '../webhooks/management/find-endpoint.ts'
 import type { WebhookManagement } from '../webhooks/management/webhook-management.ts'
 import type { Actor, AuditAction } from './audit/audit-entry.ts'
 import type { AuditLog } from './audit/audit-log.ts'
+import { IDEMPOTENCY_KEY_TTL_MS } from './idempotency/idempotency.ts'
 
 /** The management of webhooks, for commands and for the management API. */
 export type AuditedWebhooks = ReturnType<typeof createAuditedWebhooks>
 
 /**
  * Adds an actor to every change, and the change to the audit log. A target that does not exist has
- * no entry; a change that its state rejects has one, with the outcome `failed`.
+ * no entry; a change that its state rejects has one, with the outcome `failed`. `clock`: epoch
+ * milliseconds. `requestId`: that of the `Idempotency-Key`.
  */
 export function createAuditedWebhooks(
   webhooks: WebhookManagement,
   audit: Pick<AuditLog, 'record'>,
+  clock: Clock,
 ) {
   const { listEndpoints, showEndpoint, listDeliveries, showDelivery } = webhooks
   const { awaitAttempt, dispatcher, status } = webhooks
+
+  const repeatable = (requestId: string | undefined): RepeatableRequest | undefined =>
+    requestId === undefined
+      ? undefined
+      : { id: requestId, sinceMs: clock() - IDEMPOTENCY_KEY_TTL_MS }
 
   /** @throws WebhookError `endpoint_missing`; the errors of the change */
   async function changeEndpoint<T>(
@@ -37,9 +46,9 @@ export function createAuditedWebhooks(
     ...{ listEndpoints, showEndpoint, listDeliveries, showDelivery },
     ...{ awaitAttempt, dispatcher, status },
 
-    async createEndpoint(actor: Actor, given: Omit<NewEndpoint, 'id'>) {
+    async createEndpoint(actor: Actor, given: Omit<NewEndpoint, 'id'>, requestId?: string) {
       webhooks.assertSecrets() // A service without them makes no entry.
-      const id = newEndpointId()
+      const id = await webhooks.endpointIdOf(repeatable(requestId))
       const { accountId } = given
       const intent = { action: 'webhook_endpoint.create', accountId, target: id } as const
       return audit.record(actor, intent, () => webhooks.createEndpoint({ ...given, id }))
@@ -65,10 +74,10 @@ export function createAuditedWebhooks(
         webhooks.deleteEndpoint(target),
       ),
 
-    async rollSecret(actor: Actor, target: Target, overlapMs: number) {
+    async rollSecret(actor: Actor, target: Target, overlapMs: number, requestId?: string) {
       webhooks.assertSecrets()
       return changeEndpoint(actor, 'webhook_endpoint.roll_secret', target, () =>
-        webhooks.rollSecret(target, overlapMs),
+        webhooks.rollSecret(target, overlapMs, repeatable(requestId)),
       )
     },
 

@@ -66,6 +66,7 @@ export function createManagement(options: ManagementOptions): Management {
     webhooks: createAuditedWebhooks(
       createWebhookManagement({ webhooks, orders, ...webhookSettings, clock }),
       audit,
+      clock,
     ),
     audit,
     sandbox: createSandboxManagement({

@@ -24,6 +24,6 @@ export function createWithWebhooks(withServices: WithServices): WithWebhooks {
         clock: wallClock,
       })
       const audit = createAuditLog(managementStores.audit, wallClock)
-      return work(createAuditedWebhooks(management, audit), config)
+      return work(createAuditedWebhooks(management, audit, wallClock), config)
     })
 }

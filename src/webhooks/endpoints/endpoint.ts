@@ -14,6 +14,14 @@ export interface SecretVersion {
   generation: number
 }
 
+/** A request that may be repeated, such as one with an `Idempotency-Key`. */
+export interface RepeatableRequest {
+  /** The same for its repetitions. */
+  id: string
+  /** Epoch milliseconds: what an equal request made earlier is not its own. */
+  sinceMs: number
+}
+
 /** A URL of an account that receives its events. All instants are epoch milliseconds. */
 export interface Endpoint {
   /** `we_` and 32 hexadecimal digits. */
@@ -29,7 +37,8 @@ export interface Endpoint {
   createdAt: number
   /** Every event recorded from then on is delivered. */
   startsAt: number
-  secret: SecretVersion
+  /** `rolledBy`: the request that made it, and when. */
+  secret: SecretVersion & { rolledBy?: { id: string; at: number } }
   /** Signs too, until the overlap of a roll ends. */
   previousSecret: (SecretVersion & { endsAt: number }) | null
   /** The first failure since the last success. */
@@ -62,6 +71,8 @@ export interface EndpointChanges {
 /** The endpoints of all accounts. Calls throw Unavailable. */
 export interface EndpointStore {
   insert(endpoint: Endpoint): Promise<void>
+  /** Also a deleted endpoint, until its marker is purged; `null` when there is none. */
+  find(id: string): Promise<Endpoint | null>
   /** An endpoint that is not deleted; `null` when there is none. */
   byId(id: string): Promise<Endpoint | null>
   /** Those of an account that are not deleted, oldest first. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { DAY_MS, HOUR_MS } from '../../lib/durations.ts'
 import type { NamedSecrets } from '../../lib/named-secret.ts'
 import type { DeliveryStore } from '../deliveries/delivery.ts'
-import type { Endpoint, EndpointStore } from '../endpoints/endpoint.ts'
+import type { Endpoint, EndpointStore, RepeatableRequest } from '../endpoints/endpoint.ts'
 import { HEALTHY } from '../endpoints/endpoint-health.ts'
 import { deriveSecret, hasEntry } from '../sending/signing-secret.ts'
 import { currentKid } from './endpoint-secrets.ts'
@@ -93,10 +93,15 @@ export function createEndpointActions({
     /**
      * Signs with a new secret, and for `overlapMs` with the present one too. A secret that an earlier
      * roll kept valid ends now, so at most two sign. So does a present one whose entry is lost: the
-     * roll is its remedy.
+     * roll is its remedy. A repetition of the last roll by its `request` changes nothing, and returns
+     * the same.
      * @throws WebhookError `invalid_overlap`
      */
-    async rollSecret(target: Target, overlapMs: number): Promise<RolledSecret> {
+    async rollSecret(
+      target: Target,
+      overlapMs: number,
+      request?: RepeatableRequest,
+    ): Promise<RolledSecret> {
       if (!(overlapMs >= 0 && overlapMs <= MAX_SECRET_OVERLAP_MS)) {
         const message = `the overlap is not valid: expected 0 to ${MAX_SECRET_OVERLAP_MS / DAY_MS} days`
         throw new WebhookError('invalid_overlap', message)
@@ -105,16 +110,19 @@ export function createEndpointActions({
       const endsAt = nowMs + overlapMs
       const kid = currentKid(secrets())
       const { id, secret, previousSecret } = await changeEndpoint(endpoints, target, (endpoint) => {
-        const keepsOld = overlapMs > 0 && hasEntry(secrets(), endpoint.secret)
+        if (isRolledBy(endpoint, request)) return endpoint
+        const { rolledBy: _, ...old } = endpoint.secret
+        const keepsOld = overlapMs > 0 && hasEntry(secrets(), old)
+        const next = { kid, generation: old.generation + 1 }
         return {
           ...endpoint,
-          secret: { kid, generation: endpoint.secret.generation + 1 },
-          previousSecret: keepsOld ? { ...endpoint.secret, endsAt } : null,
+          secret: request ? { ...next, rolledBy: { id: request.id, at: nowMs } } : next,
+          previousSecret: keepsOld ? { ...old, endsAt } : null,
         }
       })
       return {
         secret: deriveSecret(secrets(), id, secret),
-        oldSecretEndsAt: previousSecret?.endsAt ?? nowMs,
+        oldSecretEndsAt: previousSecret?.endsAt ?? secret.rolledBy?.at ?? nowMs,
       }
     },
 
@@ -123,4 +131,10 @@ export function createEndpointActions({
       secrets()
     },
   }
+}
+
+function isRolledBy({ secret }: Endpoint, request: RepeatableRequest | undefined): boolean {
+  const { rolledBy } = secret
+  if (rolledBy === undefined || request === undefined) return false
+  return rolledBy.id === request.id && rolledBy.at >= request.sinceMs
 }

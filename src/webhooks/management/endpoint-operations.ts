@@ -1,11 +1,11 @@
 import { liveAccountOf, sandboxOf } from '../../lib/account-ids.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { newEndpointId } from '../../lib/ids.ts'
+import { derivedEndpointId, newEndpointId } from '../../lib/ids.ts'
 import { createKeyedMutex } from '../../lib/keyed-lock.ts'
 import type { NamedSecrets } from '../../lib/named-secret.ts'
 import type { Network } from '../../lib/network.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
-import type { Endpoint, EndpointStore } from '../endpoints/endpoint.ts'
+import type { Endpoint, EndpointStore, RepeatableRequest } from '../endpoints/endpoint.ts'
 import { ENDPOINT_MAX_AGE_MS } from '../endpoints/endpoint-directory.ts'
 import { HEALTHY } from '../endpoints/endpoint-health.ts'
 import { deriveSecret } from '../sending/signing-secret.ts'
@@ -32,7 +32,10 @@ export interface EndpointOperationsOptions {
 }
 
 export interface NewEndpoint extends EndpointSettings {
-  /** A new id when absent; the audit log records it before the endpoint exists. */
+  /**
+   * A new id when absent; the audit log records it before the endpoint exists. An endpoint that has
+   * it already is returned as it is.
+   */
   id?: string
   accountId: string
   /** Whether it receives the events of the account's sandbox, and no other; absent: no. */
@@ -112,6 +115,20 @@ export function createEndpointOperations({
 
   return {
     /**
+     * The id of the endpoint that a request creates. It derives from the request, so that its
+     * repetition finds the endpoint and creates no other.
+     */
+    async endpointIdOf(request?: RepeatableRequest): Promise<string> {
+      if (request === undefined) return newEndpointId()
+      for (let use = 0; ; use += 1) {
+        const id = derivedEndpointId(`${request.id} ${use}`)
+        const stored = await endpoints.find(id)
+        if (stored === null) return id
+        if (stored.deletedAt === null && stored.createdAt >= request.sinceMs) return id
+      }
+    },
+
+    /**
      * Creates an enabled endpoint. Its deliveries start once every writer has read it.
      * @throws WebhookError `too_many_endpoints`, or of a setting
      * @throws Unavailable with advice in the message when the endpoint may be stored
@@ -131,6 +148,8 @@ export function createEndpointOperations({
       }
       const owner = isTest ? sandboxOf(accountId) : accountId
       const insert = async () => {
+        const stored = await endpoints.byId(id)
+        if (stored !== null) return stored
         if (atMost !== undefined) await assertBelow(atMost, owner)
         const endpoint = newEndpoint(id, owner, settings)
         await endpoints.insert(endpoint).catch((cause: unknown) => {

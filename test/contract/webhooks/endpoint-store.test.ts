@@ -107,6 +107,15 @@ describe.each(useWebhookStores())('the endpoint store on %s', (_name, open) => {
     }
   })
 
+  it('finds an endpoint by its id, also a deleted one', async () => {
+    const deleted = endpoint({ id: 'we_2', deletedAt: 2_000 })
+    await stores.endpoints.insert(endpoint())
+    await stores.endpoints.insert(deleted)
+    expect(await stores.endpoints.find(endpoint().id)).toEqual(endpoint())
+    expect(await stores.endpoints.find('we_2')).toEqual(deleted)
+    expect(await stores.endpoints.find('we_missing')).toBeNull()
+  })
+
   it('hides a deleted endpoint, except from the changes', async () => {
     await stores.endpoints.insert(endpoint())
     const { token } = await stores.endpoints.changes(null)

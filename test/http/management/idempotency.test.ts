@@ -65,6 +65,19 @@ function newKey(): string {
   return `key-${count}`
 }
 
+/** The response to the next call of this method, which changes the store, is lost. */
+function losing<Name extends string>(
+  store: Record<Name, (...args: never[]) => Promise<unknown>>,
+  name: Name,
+): void {
+  const method = store[name]
+  store[name] = async (...args) => {
+    store[name] = method
+    await method(...args)
+    throw new Unavailable('no response in time')
+  }
+}
+
 const keysOf = async (accountId: string) => {
   await test.api.refresh()
   return test.api.services.keys.list(accountId)
@@ -167,6 +180,39 @@ describe('a repeated POST with the same Idempotency-Key', () => {
     expect(await renew()).toMatchObject({ status: 200, json: { version: 2 } })
     await test.api.refresh()
     expect((await test.api.get(path)).json.data).toMatchObject([{ id: order.id, version: 2 }])
+  })
+
+  it('returns the endpoint that a 503 left, with its secret, and creates no other', async () => {
+    const path = '/accounts/acc_endpoint/webhook-endpoints'
+    const key = newKey()
+    const create = () => test.api.postOnce(path, key, { url: RECEIVER })
+    losing(test.api.services.webhooks.endpoints, 'insert')
+    expect(await create()).toMatchObject({ status: 503 })
+    const { status, json } = await create()
+    expect([status, json.secret]).toEqual([201, expect.stringMatching(/^whsec_/)])
+    await test.api.refresh()
+    expect((await test.api.get(path)).json.data).toMatchObject([{ id: json.id }])
+    const audited = await test.api.audited('acc_endpoint')
+    expect(audited.map(({ target }) => target)).toEqual([json.id, json.id])
+    expect(new Set(audited.map(({ outcome }) => outcome))).toEqual(new Set(['unknown', 'done']))
+  })
+
+  it('returns the secret of a roll that a 503 left, and ends no other secret', async () => {
+    const { id } = await createEndpoint(test.api)
+    const key = newKey()
+    const roll = () =>
+      test.api.postOnce(`/accounts/acc_1/webhook-endpoints/${id}/roll-secret`, key, {
+        overlap_seconds: 3_600,
+      })
+    const { endpoints } = test.api.services.webhooks
+    losing(endpoints, 'update')
+    expect(await roll()).toMatchObject({ status: 503 })
+    const { status, json } = await roll()
+    expect([status, json.secret]).toEqual([200, expect.stringMatching(/^whsec_/)])
+    const stored = await endpoints.byId(id)
+    expect(stored).toMatchObject({ secret: { generation: 2 }, previousSecret: { generation: 1 } })
+    const endsAt = new Date(stored?.previousSecret?.endsAt ?? 0).toISOString()
+    expect(json.old_secret_ends_at).toBe(endsAt)
   })
 
   it('is a conflict for two minutes when the process ended meanwhile, then runs again', async () => {

@@ -29,12 +29,18 @@ const webhookEndpointActionsRoutes: FastifyPluginAsyncTypebox<
 
   function action(
     name: string,
-    run: (actor: Actor, target: Target, body: FastifyRequest['body']) => Promise<object>,
+    run: (
+      actor: Actor,
+      target: Target,
+      body: FastifyRequest['body'],
+      requestId: string | undefined,
+    ) => Promise<object>,
   ): void {
     app.post(`/webhook-endpoints/:id/${name}`, { schema }, async (request) => {
       const { account: accountId, id } = request.params
       authorize(request, { accountId, capability: 'webhooks', isChange: true })
-      return run(actorOf(request), { id, accountId }, request.body)
+      const requestId = request.idempotencyClaim?.requestId
+      return run(actorOf(request), { id, accountId }, request.body, requestId)
     })
   }
 
@@ -46,9 +52,10 @@ const webhookEndpointActionsRoutes: FastifyPluginAsyncTypebox<
     NoFields.parse(body)
     return endpointObject(await webhooks.disableEndpoint(actor, target))
   })
-  action('roll-secret', async (actor, target, body) => {
+  action('roll-secret', async (actor, target, body, requestId) => {
     const { overlap_seconds: seconds = DEFAULT_OVERLAP_S } = RollSecret.parse(body)
-    return rolledSecretJson(await webhooks.rollSecret(actor, target, 1_000 * seconds))
+    const overlapMs = 1_000 * seconds
+    return rolledSecretJson(await webhooks.rollSecret(actor, target, overlapMs, requestId))
   })
   action('test', async (actor, target, body) => {
     NoFields.parse(body)

@@ -37,10 +37,11 @@ const webhookEndpointsRoutes: FastifyPluginAsyncTypebox<WebhookEndpointsRoutesOp
     const { payload = 'full', description = null, test: isTest = false } = body
     const given = { accountId, isTest, url, events, payload, description }
     const isOwner = principalOf(request).accountId !== null
-    const created = await webhooks.createEndpoint(actorOf(request), {
-      ...given,
-      ...(isOwner && { atMost: MAX_OWN_ENDPOINTS }),
-    })
+    const created = await webhooks.createEndpoint(
+      actorOf(request),
+      { ...given, ...(isOwner && { atMost: MAX_OWN_ENDPOINTS }) },
+      request.idempotencyClaim?.requestId,
+    )
     return reply.code(201).send(createdEndpointObject(created))
   })
 

@@ -55,7 +55,12 @@ export function createOpenSearchEndpointStore({
     if (found === null) return null
     const endpoint = parseEndpoint(found.source)
     if (endpoint === null) throw damagedDocument(index, id)
-    return endpoint.deletedAt === null ? { endpoint, state: found.state } : null
+    return { endpoint, state: found.state }
+  }
+
+  async function readKept(id: string) {
+    const found = await readEndpoint(id)
+    return found?.endpoint.deletedAt === null ? found : null
   }
 
   return {
@@ -67,8 +72,12 @@ export function createOpenSearchEndpointStore({
       throw new RequestRejectedError(CONFLICT, 'conflict', `the endpoint ${id} exists`)
     },
 
-    async byId(id) {
+    async find(id) {
       return (await readEndpoint(id))?.endpoint ?? null
+    },
+
+    async byId(id) {
+      return (await readKept(id))?.endpoint ?? null
     },
 
     async list(accountId) {
@@ -82,7 +91,7 @@ export function createOpenSearchEndpointStore({
 
     async update(id, change) {
       for (;;) {
-        const found = await readEndpoint(id)
+        const found = await readKept(id)
         const changed = found && change(found.endpoint)
         if (found === null || changed === null) return null
         const source = endpointSource(changed)

@@ -11,7 +11,7 @@ import { endpointOf, endpointParams } from './endpoint-row.ts'
  * visible in their order, and a reader of `changes` misses none.
  */
 export function createSqliteEndpointStore(db: GuardedDatabase): EndpointStore {
-  const selectById = db.prepare('SELECT * FROM endpoints WHERE id = ? AND deleted_at IS NULL')
+  const selectById = db.prepare('SELECT * FROM endpoints WHERE id = ?')
   const selectByAccount = db.prepare(
     'SELECT * FROM endpoints WHERE account_id = ? AND deleted_at IS NULL ORDER BY created_at, id',
   )
@@ -53,19 +53,27 @@ export function createSqliteEndpointStore(db: GuardedDatabase): EndpointStore {
     return row ? endpointOf(row) : null
   }
 
+  function findKept(id: string): Endpoint | null {
+    const found = find(id)
+    return found?.deletedAt === null ? found : null
+  }
+
   return {
     async insert(endpoint) {
       db.write(() => insert.run(revised(endpoint)))
     },
-    async byId(id) {
+    async find(id) {
       return db.run(() => find(id))
+    },
+    async byId(id) {
+      return db.run(() => findKept(id))
     },
     async list(accountId) {
       return db.run(() => selectByAccount.all(accountId)).map(endpointOf)
     },
     async update(id, change) {
       return db.write(() => {
-        const before = find(id)
+        const before = findKept(id)
         const after = before && change(before)
         if (after) update.run(revised(after))
         return after

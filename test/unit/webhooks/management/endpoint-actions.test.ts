@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { RepeatableRequest } from '../../../../src/webhooks/endpoints/endpoint.ts'
 import { createEndpointActions } from '../../../../src/webhooks/management/endpoint-actions.ts'
 import { deriveSecret } from '../../../../src/webhooks/sending/signing-secret.ts'
 import { failTimes, withDeliveries } from '../../../support/webhooks/stubbed-stores.ts'
@@ -141,6 +142,25 @@ describe('rollSecret', () => {
       secret: { ...secret, generation: 3 },
       previousSecret: { ...secret, generation: 2, endsAt: NOW + HOUR_MS + DAY_MS },
     })
+  })
+
+  it('repeats the last roll of a request, and rolls again for another or an earlier one', async () => {
+    const { id } = await test.endpoint()
+    const roll = (request?: RepeatableRequest, overlapMs = HOUR_MS) =>
+      test.management.rollSecret({ id }, overlapMs, request)
+    const request = { id: 'request_1', sinceMs: NOW }
+    const rolled = await roll(request)
+    test.setNow(NOW + 1)
+    expect(await roll(request)).toEqual(rolled)
+    expect((await test.stored(id))?.secret.generation).toBe(2)
+    await roll({ ...request, sinceMs: NOW + 1 })
+    await roll({ ...request, id: 'request_2' })
+    const last = await roll(undefined, 0)
+    expect(await test.stored(id)).toMatchObject({ secret: { generation: 5 } })
+    expect(last.oldSecretEndsAt).toBe(NOW + 1)
+    const atOnce = await roll(request, 0)
+    test.setNow(NOW + 2)
+    expect(await roll(request, 0)).toEqual(atOnce)
   })
 
   it('derives the next secret from the first entry of WEBHOOK_SECRETS', async () => {

@@ -1,6 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import type { Endpoint, EndpointStore } from '../../../../src/webhooks/endpoints/endpoint.ts'
+import type {
+  Endpoint,
+  EndpointStore,
+  RepeatableRequest,
+} from '../../../../src/webhooks/endpoints/endpoint.ts'
 import { createEndpointOperations } from '../../../../src/webhooks/management/endpoint-operations.ts'
 import { endpointJson } from '../../../../src/webhooks/management/webhook-json.ts'
 import { deriveSecret } from '../../../../src/webhooks/sending/signing-secret.ts'
@@ -80,6 +84,22 @@ describe('createEndpoint', () => {
     )
     const states = results.map(({ status }) => status)
     expect(states).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected'])
+  })
+
+  it('returns the endpoint of its request, unless it was deleted or is of an earlier one', async () => {
+    const createFor = async (request: RepeatableRequest) => {
+      const id = await test.management.endpointIdOf(request)
+      return test.management.createEndpoint({ ...settings, id, atMost: 1 })
+    }
+    const request = { id: 'request_1', sinceMs: NOW }
+    const made = await createFor(request)
+    expect(await createFor(request)).toEqual(made)
+    await test.management.deleteEndpoint({ id: made.endpoint.id })
+    const { endpoint } = await createFor(request)
+    expect(await createFor(request)).toMatchObject({ endpoint: { id: endpoint.id } })
+    const later = await test.management.endpointIdOf({ ...request, sinceMs: NOW + 1 })
+    const other = await test.management.endpointIdOf({ ...request, id: 'request_2' })
+    expect(new Set([made.endpoint.id, endpoint.id, later, other]).size).toBe(4)
   })
 
   it('stores an enabled endpoint, whose deliveries start 5 seconds later', async () => {

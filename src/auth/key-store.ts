@@ -45,8 +45,10 @@ export interface KeyStore {
    * @throws Unavailable when a lookup would fail now
    */
   ping(): Promise<void>
-  /** All keys of the account, oldest first. */
-  list(accountId: string): Promise<KeyRecord[]>
+  /**
+   * All keys of the account, oldest first. `refresh`: also one whose insert failed, but stored it.
+   */
+  list(accountId: string, options?: { refresh?: boolean }): Promise<KeyRecord[]>
   byId(keyId: string): Promise<KeyRecord | null>
   /** Whether any key of any account ever authenticated, revoked keys included. */
   wasAnyKeyUsed(): Promise<boolean>

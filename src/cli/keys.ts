@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
 import { inactiveReason } from '../auth/inactive-reason.ts'
-import type { IssuedKey } from '../auth/issue-key.ts'
 import type { KeyRecord, Scope } from '../auth/key-store.ts'
 import { formatInstant, formatInstantOrNull } from '../lib/instant.ts'
 import { CLI_ACTOR } from '../management/audit/audit-entry.ts'
 import { lastUseOfKeys, latestUse } from '../management/keys/key-json.ts'
+import type { MadeKey } from '../management/keys/key-management.ts'
 import { account, duration, expiry, scopeList } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
 import { type JsonFlag, printJson, printTable } from './output.ts'
@@ -104,7 +104,7 @@ const OTHER_PEPPER =
   'warning: another pepper is recorded beside the keys, so the service will reject this key: set KEY_PEPPER as for the service, or use its DATA_DIR, and create the key again; ignore this after a deliberate change of the pepper\n'
 
 function printIssued(
-  { key, record }: IssuedKey,
+  { key, record }: MadeKey,
   json: boolean | undefined,
   { stdout, stderr }: Pick<CommandContext, 'stdout' | 'stderr'>,
 ): void {

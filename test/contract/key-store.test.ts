@@ -31,7 +31,10 @@ describe.each(useStores())('the key store on %s', (_name, open) => {
     await store.keys.insert(keyRecord({ keyId: 'key_2', digest: 'd2', createdAt: 2_000 }))
     await store.keys.insert(keyRecord({ keyId: 'key_3', digest: 'd3', accountId: 'acc_2' }))
     await store.keys.insert(keyRecord())
-    expect((await store.keys.list('acc_1')).map(({ keyId }) => keyId)).toEqual(['key_1', 'key_2'])
+    for (const refresh of [false, true]) {
+      const listed = await store.keys.list('acc_1', { refresh })
+      expect(listed.map(({ keyId }) => keyId)).toEqual(['key_1', 'key_2'])
+    }
   })
 
   it('updates some timestamps and keeps the others', async () => {

@@ -5,7 +5,7 @@ import {
   type IngestionUnavailableCode,
 } from '../../management/ingestion/ingestion-unavailable.ts'
 import { MAX_LINES } from '../../management/ingestion/source-lines.ts'
-import { MAX_NAME_LENGTH } from '../../management/keys/key-management.ts'
+import { MAX_NAME_LENGTH } from '../../management/keys/key-grant.ts'
 import { ManagementError, type ManagementErrorCode } from '../../management/management-error.ts'
 import { ImpossibleMoveError } from '../../management/sandbox/impossible-move.ts'
 import { MAX_SANDBOX_ORDERS } from '../../management/sandbox/sandbox-management.ts'

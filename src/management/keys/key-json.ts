@@ -2,6 +2,7 @@ import type { KeyRecord } from '../../auth/key-store.ts'
 import { sandboxOf } from '../../lib/account-ids.ts'
 import { formatInstant, formatInstantOrNull } from '../../lib/instant.ts'
 import type { UsageStore } from '../usage/usage-store.ts'
+import type { MadeKey } from './key-management.ts'
 
 /**
  * When a key was last used, epoch milliseconds; `null` for never. `countedAt`: from its usage, which
@@ -39,7 +40,7 @@ export function keyJson(record: KeyRecord, countedAt: number | null = null) {
   } as const
 }
 
-/** A new key and its secret, which appears only here. */
-export function createdKeyJson(record: KeyRecord, key: string) {
-  return { ...keyJson(record), key } as const
+/** A new key and its secret, which appears only here; without it in a repetition. */
+export function createdKeyJson({ record, key }: MadeKey) {
+  return { ...keyJson(record), ...(key !== null && { key }) } as const
 }

@@ -1,15 +1,16 @@
 import { looksLikeKey } from '../../auth/api-key.ts'
 import { inactiveReason } from '../../auth/inactive-reason.ts'
-import { type IssuedKey, issueKey } from '../../auth/issue-key.ts'
+import { issueKey, type KeyGrant } from '../../auth/issue-key.ts'
 import type { KeyRecord, KeyStore } from '../../auth/key-store.ts'
-import { scopes as knownScopes, type Scope } from '../../auth/key-store.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { DAY_MS } from '../../lib/durations.ts'
-import { newKeyId } from '../../lib/ids.ts'
+import { derivedKeyIdPrefix, newKeyId } from '../../lib/ids.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
+import { IDEMPOTENCY_KEY_TTL_MS } from '../idempotency/idempotency.ts'
 import { ManagementError } from '../management-error.ts'
 import type { SessionStore } from '../sessions/session-store.ts'
+import { type KeyRequest, parseGrant } from './key-grant.ts'
 
 export interface KeyManagementOptions {
   keys: KeyStore
@@ -20,17 +21,6 @@ export interface KeyManagementOptions {
   clock: Clock
 }
 
-/** What a new key may do. */
-export interface KeyRequest {
-  accountId: string
-  /** A key of the account's sandbox; a live key when absent. */
-  isTest?: boolean
-  scopes: readonly string[]
-  name: string | null
-  /** Epoch milliseconds, or milliseconds from now; `null` for a key that does not expire. */
-  expires: { at: number } | { inMs: number } | null
-}
-
 /** A key of any account, or of this one alone. */
 export interface KeyTarget {
   id: string
@@ -38,12 +28,18 @@ export interface KeyTarget {
   accountId?: string
 }
 
+/** A new key and its record. */
+export interface MadeKey {
+  /** `null` for a repetition: the key was stored before an error, and only its digest is. */
+  key: string | null
+  record: KeyRecord
+}
+
 /** The management of keys, for commands and for the management API. Calls throw Unavailable. */
 export type KeyManagement = ReturnType<typeof createKeyManagement>
 
 /** Longer overlaps would leave a leaked key valid for long. */
 export const MAX_KEY_OVERLAP_MS = 30 * DAY_MS
-export const MAX_NAME_LENGTH = 100
 
 /** Creates the operations on keys. Each change is in the audit log. */
 export function createKeyManagement({
@@ -60,25 +56,49 @@ export function createKeyManagement({
     throw keyMissing(id)
   }
 
+  /**
+   * The id of a new key, and the key when this request stored it before an error. The id begins as
+   * the request decides. The rest is random: also when a failed write is stored late, two keys never
+   * share an id.
+   */
+  async function place(
+    accountId: string,
+    requestId: string | undefined,
+  ): Promise<{ keyId: string; made: KeyRecord | undefined }> {
+    if (requestId === undefined) return { keyId: newKeyId(), made: undefined }
+    const sinceMs = clock() - IDEMPOTENCY_KEY_TTL_MS
+    const prefix = derivedKeyIdPrefix(requestId)
+    const all = await keys.list(accountId, { refresh: true })
+    const made = all.find(
+      ({ keyId, createdAt, revokedAt }) =>
+        keyId.startsWith(prefix) && createdAt >= sinceMs && revokedAt === null,
+    )
+    return { keyId: made?.keyId ?? newKeyId(prefix), made }
+  }
+
+  /** Issues a key, unless a request repeats one that is stored. */
+  async function issue(
+    keyId: string,
+    grant: KeyGrant,
+    nowMs: number,
+    made: KeyRecord | undefined,
+  ): Promise<MadeKey> {
+    if (made !== undefined) return { key: null, record: made }
+    return issueKey({ keys, keyPepper }, grant, nowMs, { keyId })
+  }
+
   return {
-    /** @throws ManagementError `invalid_scopes`, `invalid_name`, `invalid_expiry` */
-    async create(actor: Actor, { accountId, isTest = false, expires, ...request }: KeyRequest) {
+    /**
+     * `requestId`: that of the `Idempotency-Key`; its repetition returns the key that it stored.
+     * @throws ManagementError `invalid_scopes`, `invalid_name`, `invalid_expiry`
+     */
+    async create(actor: Actor, request: KeyRequest, requestId?: string): Promise<MadeKey> {
       const nowMs = clock()
-      const expiresAt =
-        expires === null ? null : 'at' in expires ? expires.at : nowMs + expires.inMs
-      if (expiresAt !== null && expiresAt <= nowMs) {
-        throw new ManagementError(
-          'invalid_expiry',
-          'the key would expire at once: choose a later end',
-        )
-      }
-      const scopes = parseScopes(request.scopes)
-      const grant = { accountId, isTest, scopes, name: parseName(request.name), expiresAt }
-      const keyId = newKeyId()
+      const grant = parseGrant(request, nowMs)
+      const { accountId } = grant
+      const { keyId, made } = await place(accountId, requestId)
       const intent = { action: 'key.create', accountId, target: keyId } as const
-      return audit.record(actor, intent, () =>
-        issueKey({ keys, keyPepper }, grant, nowMs, { keyId }),
-      )
+      return audit.record(actor, intent, () => issue(keyId, grant, nowMs, made))
     },
 
     /** All keys of an account, oldest first. */
@@ -87,31 +107,34 @@ export function createKeyManagement({
     find,
 
     /**
-     * Issues a key with the same grant and lifetime. The old key expires within `overlapMs`.
+     * Issues a key with the same grant and lifetime. The old key expires within `overlapMs`. A
+     * repetition with `requestId`, that of the `Idempotency-Key`, completes a roll that failed.
      * @throws ManagementError `key_missing`, `key_inactive`, `invalid_overlap`
      */
     async roll(
       actor: Actor,
       rolled: KeyTarget,
       overlapMs: number,
-    ): Promise<IssuedKey & { old: KeyRecord }> {
+      requestId?: string,
+    ): Promise<MadeKey & { old: KeyRecord }> {
       if (!(overlapMs >= 0 && overlapMs <= MAX_KEY_OVERLAP_MS)) {
         const message = `both keys may be valid for 0 to ${MAX_KEY_OVERLAP_MS / DAY_MS} days`
         throw new ManagementError('invalid_overlap', message)
       }
       const nowMs = clock()
       const old = await find(rolled)
+      const { keyId, made } = await place(old.accountId, requestId)
       const reason = inactiveReason(old, nowMs)
-      if (reason) {
+      if (reason && made === undefined) {
         throw new ManagementError('key_inactive', `${old.keyId} is ${reason}: create a key instead`)
       }
       const grant = { ...old, expiresAt: old.ttlMs === null ? null : nowMs + old.ttlMs }
-      const endsAt = Math.min(old.expiresAt ?? Infinity, nowMs + overlapMs)
-      const keyId = newKeyId()
+      const rolledAt = made?.createdAt ?? nowMs
+      const endsAt = Math.min(old.expiresAt ?? Infinity, rolledAt + overlapMs)
       const { accountId, keyId: target } = old
       const intent = { action: 'key.roll', accountId, target, successor: keyId } as const
       return audit.record(actor, intent, async () => {
-        const issued = await issueKey({ keys, keyPepper }, grant, nowMs, { keyId })
+        const issued = await issue(keyId, grant, nowMs, made)
         const expiresAt = await keys.expire(old.digest, endsAt)
         return { ...issued, old: { ...old, expiresAt } }
       })
@@ -147,29 +170,5 @@ function keyMissing(id: string): ManagementError {
   return new ManagementError(
     'key_missing',
     `${problem}; the list of the account's keys has their ids`,
-  )
-}
-
-function parseScopes(names: readonly string[]): Scope[] {
-  const parsed = names.map((name) => {
-    const scope = knownScopes.find((known) => known === name)
-    if (scope !== undefined) return scope
-    const known = knownScopes.join(', ')
-    throw new ManagementError('invalid_scopes', `there is no scope "${name}": choose from ${known}`)
-  })
-  if (parsed.length < 2) return parsed
-  throw new ManagementError(
-    'invalid_scopes',
-    'a key reads orders with personal data or without: choose one of orders:read and orders:read_masked',
-  )
-}
-
-/** A name without outer spaces; a blank one is none. */
-function parseName(name: string | null): string | null {
-  if (name === null) return null
-  if (name.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(name)) return name.trim() || null
-  throw new ManagementError(
-    'invalid_name',
-    `a name has at most ${MAX_NAME_LENGTH} characters, without control characters`,
   )
 }

@@ -73,6 +73,14 @@ export function createOpenSearchKeyStore({
     return completeHits(await read(deadlineMs, (options) => client.search(request, options)))
   }
 
+  /** Makes all writes before this call searchable. */
+  async function refreshKeys(): Promise<void> {
+    const { _shards } = await read(deadlineMs, (options) =>
+      client.indices.refresh({ index: names.keys }, options),
+    )
+    if (_shards?.failed !== 0) throw new Unavailable('not every copy of the keys was refreshed')
+  }
+
   async function updateKey(
     address: DocumentAddress,
     doc: object,
@@ -119,7 +127,11 @@ export function createOpenSearchKeyStore({
       ])
     },
 
-    async list(accountId) {
+    async list(accountId, { refresh = false } = {}) {
+      if (refresh) {
+        await ensureIndices.keys()
+        await refreshKeys()
+      }
       const keys: KeyRecord[] = []
       for (let hits: Hit[] = []; ; ) {
         hits = await searchKeys({ account_id: accountId }, hits.at(-1)?.sort)
@@ -134,11 +146,7 @@ export function createOpenSearchKeyStore({
     },
 
     async wasAnyKeyUsed() {
-      // Makes all uses recorded before this call searchable.
-      const { _shards } = await read(deadlineMs, (options) =>
-        client.indices.refresh({ index: names.keys }, options),
-      )
-      if (_shards?.failed !== 0) throw new Unavailable('not every copy of the keys was refreshed')
+      await refreshKeys()
       const body: object = { size: 1, query: { exists: { field: 'last_valid_at' } } }
       const used = { index: names.keys, allow_partial_search_results: false, _source: false, body }
       const answer = await read(deadlineMs, (options) => client.search(used, options))

@@ -182,6 +182,54 @@ describe('a repeated POST with the same Idempotency-Key', () => {
     expect((await test.api.get(path)).json.data).toMatchObject([{ id: order.id, version: 2 }])
   })
 
+  it('returns the key that a 503 left, without its secret', async () => {
+    const path = '/accounts/acc_key/keys'
+    const key = newKey()
+    const create = () => test.api.postOnce(path, key, { name: 'ERP' })
+    losing(test.api.services.keys, 'insert')
+    expect(await create()).toMatchObject({ status: 503 })
+    const { status, json } = await create()
+    expect([status, json.name, json.key]).toEqual([201, 'ERP', undefined])
+    expect(await keysOf('acc_key')).toMatchObject([{ keyId: json.id }])
+  })
+
+  it('creates another key when the one that a 503 left was revoked', async () => {
+    const path = '/accounts/acc_revoked/keys'
+    const key = newKey()
+    losing(test.api.services.keys, 'insert')
+    expect(await test.api.postOnce(path, key)).toMatchObject({ status: 503 })
+    const [left] = await keysOf('acc_revoked')
+    await test.api.post(`${path}/${left?.keyId}/revoke`)
+    const { json } = await test.api.postOnce(path, key)
+    expect(json.key).toMatch(/^key_live_/)
+    expect(json.id).not.toBe(left?.keyId)
+  })
+
+  it.each(['insert', 'expire'] as const)(
+    'completes the roll of a key whose %s a 503 left, and issues no other',
+    async (write) => {
+      const accountId = `acc_roll_${write}`
+      const path = `/accounts/${accountId}/keys`
+      const { id } = (await test.api.post(path)).json
+      await test.api.refresh()
+      const key = newKey()
+      const roll = () => test.api.postOnce(`${path}/${id}/roll`, key, { overlap_seconds: 0 })
+      losing(test.api.services.keys, write)
+      expect(await roll()).toMatchObject({ status: 503 })
+      const rolledAt = test.api.clock.nowMs
+      test.api.clock.nowMs += 1_000
+      const { status, json } = await roll()
+      expect([status, json.key]).toEqual([201, undefined])
+      const ends = new Map((await keysOf(accountId)).map((one) => [one.keyId, one.expiresAt]))
+      expect(ends).toEqual(
+        new Map([
+          [id, rolledAt],
+          [json.id, null],
+        ]),
+      )
+    },
+  )
+
   it('returns the endpoint that a 503 left, with its secret, and creates no other', async () => {
     const path = '/accounts/acc_endpoint/webhook-endpoints'
     const key = newKey()
@@ -225,9 +273,10 @@ describe('a repeated POST with the same Idempotency-Key', () => {
     expect(await test.api.postOnce(KEYS, key)).toMatchObject(conflict)
     test.api.clock.nowMs += 1
     const repeated = await Promise.all([1, 2, 3, 4].map(() => test.api.postOnce(KEYS, key)))
-    const created = repeated.filter(({ json }) => json.key !== undefined)
-    expect(created).toHaveLength(1)
-    expect(created[0]?.json.id).not.toBe(first.json.id)
+    const { key: _, ...made } = first.json
+    const succeeded = repeated.filter(({ status }) => status !== 409)
+    expect(succeeded.map(({ json }) => json)).toEqual(succeeded.map(() => made))
+    expect(succeeded.some(({ headers }) => headers['idempotent-replayed'] === undefined)).toBe(true)
   })
 })
 

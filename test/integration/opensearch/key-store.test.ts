@@ -269,6 +269,8 @@ describe('a key lookup within the deadline of a request', () => {
   })
 })
 
+const refreshed = respond(200, { _shards: { total: 1, successful: 1, failed: 0 } })
+
 describe('the keys of an account', () => {
   const numbers = (from: number, count: number) => Array.from({ length: count }, (_, n) => from + n)
 
@@ -287,6 +289,16 @@ describe('the keys of an account', () => {
     ])
   })
 
+  it('the store lists keys that no search finds yet after a refresh, also of a new index', async () => {
+    const { keys, received, isPrepared } = await start(refreshed, hits(1))
+    expect(await keys.list('acc_1', { refresh: true })).toMatchObject([{ keyId: 'key_1' }])
+    expect(received.map(({ path }) => path.split('?')[0])).toEqual([
+      '/api-keys/_refresh',
+      '/api-keys/_search',
+    ])
+    expect(isPrepared()).toBe(true)
+  })
+
   it('the store lists all keys oldest first or fails', async () => {
     const { keys, received } = await start(hits())
     expect(await keys.list('acc_1')).toEqual([])
@@ -299,8 +311,6 @@ describe('the keys of an account', () => {
 })
 
 describe('the use of a key', () => {
-  const refreshed = respond(200, { _shards: { total: 1, successful: 1, failed: 0 } })
-
   it('the store refreshes before it searches for a used key', async () => {
     const { keys, received } = await start(refreshed, hits(1))
     expect(await keys.wasAnyKeyUsed()).toBe(true)

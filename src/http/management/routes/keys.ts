@@ -1,11 +1,8 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { type KeyRecord, scopes } from '../../../auth/key-store.ts'
+import { MAX_NAME_LENGTH } from '../../../management/keys/key-grant.ts'
 import { createdKeyJson, keyJson, lastUseOfKeys } from '../../../management/keys/key-json.ts'
-import {
-  type KeyManagement,
-  MAX_KEY_OVERLAP_MS,
-  MAX_NAME_LENGTH,
-} from '../../../management/keys/key-management.ts'
+import { type KeyManagement, MAX_KEY_OVERLAP_MS } from '../../../management/keys/key-management.ts'
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
 import type { UsageStore } from '../../../management/usage/usage-store.ts'
 import { defineBody, NoFields } from '../body.ts'
@@ -73,14 +70,17 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
     authorize(request, { accountId, capability, isChange: true })
     const body = CreateKey.parse(request.body)
     const seconds = body.expires_in_seconds
-    const { key, record } = await keys.create(actorOf(request), {
+    const given = {
       accountId,
       isTest: body.test ?? false,
       scopes: body.scopes ?? ['orders:read'],
       name: body.name ?? null,
       expires: seconds === undefined ? null : { inMs: 1_000 * seconds },
-    })
-    return reply.code(201).send(createdKeyJson(record, key))
+    }
+    const requestId = request.idempotencyClaim?.requestId
+    return reply
+      .code(201)
+      .send(createdKeyJson(await keys.create(actorOf(request), given, requestId)))
   })
 
   const schema = { params: AccountParams, querystring: PageParams }
@@ -102,8 +102,9 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
     const { account: accountId, id } = request.params
     authorize(request, { accountId, capability, isChange: true })
     const { overlap_seconds: seconds = DEFAULT_OVERLAP_S } = RollKey.parse(request.body)
-    const rolled = await keys.roll(actorOf(request), { id, accountId }, 1_000 * seconds)
-    return reply.code(201).send(createdKeyJson(rolled.record, rolled.key))
+    const requestId = request.idempotencyClaim?.requestId
+    const rolled = await keys.roll(actorOf(request), { id, accountId }, 1_000 * seconds, requestId)
+    return reply.code(201).send(createdKeyJson(rolled))
   })
 
   app.post('/keys/:id/revoke', { schema: { params: AccountItemParams } }, async (request) => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hmacSha256 } from '../lib/hmac.ts'
 import type { NamedSecret, NamedSecrets } from '../lib/named-secret.ts'
@@ -36,7 +36,7 @@ export function loadSecrets(
   if (cursorSecrets && keyPepper) {
     const given = { cursorSecrets, keyPepper, webhookSecrets: webhookSecrets ?? null }
     if (opensearchUrls !== undefined) return given
-    const stored = existsSync(join(dataDir, FILE)) ? storedSecrets(dataDir) : undefined
+    const stored = exists(join(dataDir, FILE)) ? storedSecrets(dataDir) : undefined
     return {
       ...given,
       cursorSecrets: withStoredSecrets(cursorSecrets, stored?.cursorSecrets ?? []),
@@ -100,7 +100,7 @@ const KID_HEX = 8
 
 function storedSecrets(dataDir: string): StoredSecrets {
   const file = join(dataDir, FILE)
-  if (!existsSync(file)) createSecrets(file, dataDir)
+  if (!exists(file)) createSecrets(file, dataDir)
   try {
     // Also if another process created it: a key must not reach the disk before its pepper.
     syncFolder(dataDir)
@@ -113,13 +113,31 @@ function storedSecrets(dataDir: string): StoredSecrets {
       throw new Error('it contains an invalid secret')
     return { cursorSecrets, keyPepper, webhookSecrets }
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(
-      `cannot use the secrets in ${file}: ${reason}. Restore the file, or remove it and set CURSOR_SECRETS and KEY_PEPPER; without the old pepper, all existing API keys are invalid, and without webhook_secrets, those of all webhook endpoints`,
-      { cause },
-    )
+    throw unusable(file, cause)
   }
 }
+
+/** Unlike `existsSync`, throws where this process may not search the folder. */
+function exists(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined
+  } catch (cause) {
+    throw unusable(file, cause)
+  }
+}
+
+/** Intact secrets must not be removed only because another user owns them. */
+function unusable(file: string, cause: unknown): Error {
+  const { code, message } = cause as NodeJS.ErrnoException
+  const isForbidden = code === 'EACCES' || code === 'EPERM'
+  const advice = isForbidden ? OWNER_ADVICE : CONTENT_ADVICE
+  return new Error(`cannot use the secrets in ${file}: ${message}. ${advice}`, { cause })
+}
+
+const OWNER_ADVICE =
+  'Let the user of this process read the file: chown the folder and the file to that user, and chmod 700 the folder and 600 the file'
+const CONTENT_ADVICE =
+  'Restore the file, or remove it and set CURSOR_SECRETS and KEY_PEPPER; without the old pepper, all existing API keys are invalid, and without webhook_secrets, those of all webhook endpoints'
 
 /** Replaces the error of the parser, which quotes the secret text. */
 function parseJson(text: string) {

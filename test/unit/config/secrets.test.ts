@@ -1,4 +1,5 @@
 import fs, {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -244,6 +245,37 @@ it.each(['ENOSPC', 'EDQUOT', 'EROFS'])(
     expect(readdirSync(dataDir)).toEqual([])
   },
 )
+
+/** Loads as a user whose access the file system checks, which it does not for root. */
+function loadUnprivileged(settings = {}): unknown {
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) process.seteuid?.(65_534)
+  try {
+    return load(settings)
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+  }
+}
+
+it.each([
+  ['the file, as after a restore by another user', 0o755, 0o000],
+  ['the folder', 0o000, 0o600],
+])('secrets without access to %s are reported with the owner to set', (_name, folderMode, mode) => {
+  load()
+  chmodSync(file(), mode)
+  for (const path of [folder, join(folder, 'a')]) chmodSync(path, 0o755)
+  chmodSync(dataDir, folderMode)
+  try {
+    for (const settings of [{}, { cursorSecrets: [given], keyPepper: pepper }]) {
+      const loading = () => loadUnprivileged(settings)
+      expect(loading).toThrow(`cannot use the secrets in ${file()}: EACCES`)
+      expect(loading).toThrow('chown the folder and the file to that user')
+      expect(loading).not.toThrow('remove it')
+    }
+  } finally {
+    chmodSync(dataDir, 0o700)
+  }
+})
 
 describe('a damaged file of secrets', () => {
   it.each([

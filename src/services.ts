@@ -19,7 +19,7 @@ import type { KafkaOptions } from './stores/kafka/connection.ts'
 import type { OpenSearchEvents } from './stores/opensearch/stores.ts'
 import { beginSqliteAfterLoss } from './stores/sqlite/database/database-files.ts'
 import { openSqliteKeys, openSqliteStores } from './stores/sqlite/stores.ts'
-import type { ProcessRole, Stores } from './stores/stores.ts'
+import type { OnWarning, ProcessRole, Stores } from './stores/stores.ts'
 
 // The stores of OpenSearch, Redis and Kafka are imported dynamically, where they are opened: their
 // clients double the startup time of the embedded mode.
@@ -53,24 +53,26 @@ export interface ServiceEvents
   /** Receives the first of failed flushes in a row of the usage of keys, which are repeated. */
   onUsageFailure?(error: unknown): void
   onUsageRecovered?(): void
+  onWarning?: OnWarning
 }
 
 /** Opens the configured services. */
 export async function openServices(
   config: Config,
   role: ProcessRole = 'command',
+  onWarning?: OnWarning,
   events?: OpenSearchEvents,
 ): Promise<Services> {
-  const stores = await openStores(config, role, events)
+  const stores = await openStores(config, role, onWarning, events)
   const secrets = loadSecrets(config)
   return { ...stores, ...secrets, keys: withPepperCheck(stores.keys, { ...stores, ...secrets }) }
 }
 
 /** Opens keys and accounts alone, so that a key can be revoked even after the index was lost. */
-export async function openKeyServices(config: Config): Promise<KeyServices> {
+export async function openKeyServices(config: Config, onWarning?: OnWarning): Promise<KeyServices> {
   if (config.opensearchUrls !== undefined) return openServices(config)
   const { keyPepper } = loadSecrets(config)
-  const stores = openSqliteKeys(config)
+  const stores = openSqliteKeys(config, onWarning)
   return { ...stores, keyPepper, keys: withPepperCheck(stores.keys, { ...stores, keyPepper }) }
 }
 
@@ -88,7 +90,7 @@ export async function openServerServices(
   config: Config,
   events: ServiceEvents & SharedLimiterEvents,
 ): Promise<ServerServices> {
-  const services = await openServices(config, 'server', events)
+  const services = await openServices(config, 'server', events.onWarning, events)
   const local = createMemoryLimiter(config.rateLimit, monotonicClock)
   const limiter = await openLimiter(config, local, events)
 
@@ -122,7 +124,7 @@ export async function openServerServices(
 export async function openChangeStream(
   config: Config,
   command: string,
-  onWarning?: (warning: string) => void,
+  onWarning?: OnWarning,
 ): Promise<ChangeStream> {
   if (config.kafka !== undefined) {
     const { openKafkaStream } = await import('./stores/kafka/stream.ts')
@@ -145,7 +147,7 @@ export async function openChangeStream(
  */
 export async function openIngestionStream(
   config: Config,
-  onWarning?: (warning: string) => void,
+  onWarning?: OnWarning,
 ): Promise<ChangeStream | null> {
   const hasStream = config.kafka !== undefined || streamUrlsOf(config) !== undefined
   return config.opensearchUrls !== undefined && hasStream
@@ -174,10 +176,11 @@ function kafkaOptions({ caFile, tls, ...settings }: KafkaSettings): KafkaOptions
 async function openStores(
   config: Config,
   role: ProcessRole,
+  onWarning: OnWarning | undefined,
   events: OpenSearchEvents | undefined,
 ): Promise<Stores> {
   const { opensearchUrls: urls, opensearchCaFile } = config
-  if (urls === undefined) return openSqliteStores(config, role)
+  if (urls === undefined) return openSqliteStores(config, role, onWarning)
   const ca = readCaFile('OPENSEARCH_CA_FILE', opensearchCaFile)
   const { openOpenSearchStores } = await import('./stores/opensearch/stores.ts')
   return openOpenSearchStores({ urls, ca }, config, events)

@@ -49,6 +49,7 @@ export async function openApiServer(config: Config, logger: Logger): Promise<Api
     onRecovered: () => logger.info('Redis responds again: rate limits are shared'),
     onUsageFailure: (err) => logger.warn({ err }, 'usage of keys not stored: it is kept in memory'),
     onUsageRecovered: () => logger.info('usage of keys is stored again'),
+    onWarning: (warning) => logger.warn(warning),
   })
   const app = buildApp(config, services, { logger, metrics, tracing })
   return {

@@ -60,8 +60,8 @@ function buildProgram(context: CommandContext): Command {
       getErrHelpWidth: () => (stderr.isTTY ? stderr.columns : HELP_COLUMNS),
     })
 
-  const withServices = createWithServices(env)
-  const withKeys = createWithKeyManagement(env)
+  const withServices = createWithServices(context)
+  const withKeys = createWithKeyManagement(context)
 
   program
     .command('serve', { isDefault: true })

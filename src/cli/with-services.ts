@@ -1,14 +1,14 @@
 import { isPepperOfKeys } from '../auth/pepper-check.ts'
 import { type Config, parseConfig } from '../config/config.ts'
-import type { Environment } from '../config/environment.ts'
 import { wallClock } from '../lib/clock.ts'
 import { type AuditLog, createAuditLog } from '../management/audit/audit-log.ts'
 import { createKeyManagement, type KeyManagement } from '../management/keys/key-management.ts'
 import type { ManagementStores } from '../management/management-stores.ts'
 import { openKeyServices, openServices, type Services } from '../services.ts'
 import { IndexLost } from '../stores/index-lost.ts'
-import type { ProcessRole, Stores } from '../stores/stores.ts'
+import type { OnWarning, ProcessRole, Stores } from '../stores/stores.ts'
 import { UnsupportedStore } from '../stores/unsupported-store.ts'
+import type { ProgramIo } from './command-context.ts'
 
 export interface WithServicesOptions {
   /** Runs the command on a lost index too; the store rejects what is impossible there. */
@@ -30,10 +30,10 @@ export type WithServices = <T>(
  * Returns a {@link WithServices} for these settings. Each call parses the settings and opens its
  * own services, and throws Error when a setting is invalid.
  */
-export function createWithServices(env: Environment): WithServices {
+export function createWithServices({ env, stderr }: EnvironmentAndStderr): WithServices {
   return async (work, { allowLostIndex = false, role = 'command' } = {}) => {
     const config = parseConfig(env)
-    const services = await openServices(config, role)
+    const services = await openServices(config, role, printWarning(stderr))
     try {
       await (allowLostIndex ? assertSupported(services) : assertUsable(services))
       return await work(services, config)
@@ -41,6 +41,12 @@ export function createWithServices(env: Environment): WithServices {
       await services.close()
     }
   }
+}
+
+type EnvironmentAndStderr = Pick<ProgramIo, 'env' | 'stderr'>
+
+function printWarning(stderr: ProgramIo['stderr']): OnWarning {
+  return (warning) => stderr.write(`warning: ${warning}\n`)
 }
 
 /**
@@ -86,9 +92,9 @@ export type WithKeyManagement = <T>(
  * Returns a {@link WithKeyManagement} for these settings. Each call opens the services it needs and
  * always closes them.
  */
-export function createWithKeyManagement(env: Environment): WithKeyManagement {
+export function createWithKeyManagement({ env, stderr }: EnvironmentAndStderr): WithKeyManagement {
   return async (work) => {
-    const services = await openKeyServices(parseConfig(env))
+    const services = await openKeyServices(parseConfig(env), printWarning(stderr))
     const { keys, keyPepper, managementStores } = services
     const audit = createAuditLog(managementStores.audit, wallClock)
     try {

@@ -11,6 +11,9 @@ import type { WebhookStores } from '../webhooks/webhook-stores.ts'
 /** A `server` keeps running, so no write may block it for long; a `command` ends soon. */
 export type ProcessRole = 'server' | 'command'
 
+/** Receives what an operator should know or correct, when stores are opened. */
+export type OnWarning = (warning: string) => void
+
 /** The stores of orders, keys and accounts; every implementation opens them together. */
 export interface Stores {
   orders: OrderStore

@@ -38,7 +38,7 @@ export async function serveCluster(
   await assertCanListen(config)
   // Initialise storage before forking workers. The primary keeps the database open, because the
   // last close and the first open of SQLite lock it briefly.
-  const services = await openServices(config, 'server')
+  const services = await openServices(config, 'server', (warning) => logger.warn(warning))
   const tracing = await openTracing(config, logger)
   cluster.setupPrimary({ exec: WORKER, args: [] })
   const pool = createWorkerPool({

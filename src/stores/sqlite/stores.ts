@@ -1,25 +1,30 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import type { OrderIndex } from '../../indexing/writer/order-index.ts'
 import { type Clock, monotonicClock, wallClock } from '../../lib/clock.ts'
 import { trackFileIdentity } from '../../lib/file-identity.ts'
 import { createSubscriberLookup } from '../../webhooks/endpoints/endpoint-directory.ts'
-import type { ProcessRole, Stores } from '../stores.ts'
+import type { OnWarning, ProcessRole, Stores } from '../stores.ts'
 import {
   keysFile,
   openKeysUnlessLost,
   openOrdersUnlessLost,
   ordersFile,
 } from './database/database-files.ts'
-import { guardDatabase } from './database/guarded-database.ts'
+import { type GuardedDatabase, guardDatabase } from './database/guarded-database.ts'
 import { guardReads, guardWrites } from './database/replaced-file-guard.ts'
 import { guardTemporary } from './database/temporary-failures.ts'
 import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'
-import { openSqliteManagementStores } from './management/management-stores.ts'
+import { managementFile, openSqliteManagementStores } from './management/management-stores.ts'
 import { createSqlitePepperCheck } from './pepper-check.ts'
 import { createSqliteOrderStore } from './read/order-store.ts'
-import { openSqliteWebhookStores } from './webhooks/webhook-stores.ts'
+import {
+  openSqliteWebhookStores,
+  openWebhooksDatabase,
+  webhooksFile,
+} from './webhooks/webhook-stores.ts'
 import { createSqliteOrderIndex } from './write/order-index.ts'
 import { forgetClock } from './write/write-timestamps.ts'
 import { acquireWriterLock, WRITER_POLL_MS } from './write/writer-lock.ts'
@@ -32,7 +37,11 @@ const SERVER_BUSY_MS = 20
  * recording the use of a key must not wait for it.
  * @throws IndexLost when the keys exist but the orders do not, or stored orders have no keys
  */
-export function openSqliteStores({ dataDir }: Pick<Config, 'dataDir'>, role: ProcessRole): Stores {
+export function openSqliteStores(
+  { dataDir }: Pick<Config, 'dataDir'>,
+  role: ProcessRole,
+  onWarning?: OnWarning,
+): Stores {
   const file = ordersFile(dataDir)
   const orders = openOrdersUnlessLost(dataDir)
   const isSame = trackFileIdentity(file)
@@ -42,6 +51,7 @@ export function openSqliteStores({ dataDir }: Pick<Config, 'dataDir'>, role: Pro
     openKeysUnlessLost(dataDir, { orders, busyTimeoutMs: busyMs }),
     keysFile(dataDir),
   )
+  warnOfMissing(dataDir, keys, onWarning)
   const webhooks = openSqliteWebhookStores({ dataDir }, role)
   const managementStores = openSqliteManagementStores({ dataDir }, role)
   const findSubscribers = createSubscriberLookup(webhooks.endpoints, monotonicClock)
@@ -94,13 +104,14 @@ export function openSqliteStores({ dataDir }: Pick<Config, 'dataDir'>, role: Pro
 }
 
 /** Keys, accounts and the management of both alone, also where the orders are lost. */
-export function openSqliteKeys({
-  dataDir,
-}: Pick<Config, 'dataDir'>): Pick<
-  Stores,
-  'keys' | 'pepperCheck' | 'managementStores' | 'assertSupported' | 'close'
-> {
+export function openSqliteKeys(
+  { dataDir }: Pick<Config, 'dataDir'>,
+  onWarning?: OnWarning,
+): Pick<Stores, 'keys' | 'pepperCheck' | 'managementStores' | 'assertSupported' | 'close'> {
   const keys = guardDatabase(openKeysUnlessLost(dataDir), keysFile(dataDir))
+  warnOfMissing(dataDir, keys, onWarning)
+  // Before the first key, so that a missing file beside stored keys means a loss.
+  openWebhooksDatabase(dataDir, 'command', 'FULL').close()
   const managementStores = openSqliteManagementStores({ dataDir }, 'command')
   return {
     keys: createSqliteKeyStore(keys),
@@ -111,5 +122,23 @@ export function openSqliteKeys({
       keys.close()
       managementStores.close()
     },
+  }
+}
+
+/** Warns of files that are created empty beside stored keys, once. Those are stored after them. */
+function warnOfMissing(
+  dataDir: string,
+  keys: GuardedDatabase,
+  onWarning: OnWarning | undefined,
+): void {
+  const missing = [webhooksFile(dataDir), managementFile(dataDir)].filter(
+    (file) => !existsSync(file),
+  )
+  const hasKeys = () => keys.prepare('SELECT 1 FROM api_keys LIMIT 1').get() !== undefined
+  if (missing.length === 0 || !keys.run(hasKeys)) return
+  for (const file of missing) {
+    onWarning?.(
+      `${file} is missing beside stored keys, and is created empty: unless an earlier release did not have it, stop every process and restore its backup`,
+    )
   }
 }

@@ -58,7 +58,8 @@ export function openSqliteWebhookStores(
   }
 }
 
-function openWebhooksDatabase(
+/** Opens the database of endpoints and deliveries, and creates it if it is missing. */
+export function openWebhooksDatabase(
   dataDir: string,
   role: ProcessRole,
   synchronous: Synchronous,

@@ -224,6 +224,54 @@ describe('a process that has keys.db open', () => {
   )
 })
 
+describe('a missing webhooks.db or management.db', () => {
+  let warnings: string[]
+  beforeEach(() => {
+    warnings = []
+  })
+  const collect = (warning: string) => warnings.push(warning)
+
+  const starts = [
+    ['the whole service', () => openSqliteStores({ dataDir }, 'command', collect)],
+    ['keys alone', () => openSqliteKeys({ dataDir }, collect)],
+  ] as const
+
+  const restart = (start: () => Pick<Stores, 'close'>) => start().close()
+
+  describe.each(starts)('at a start of %s', (_name, start) => {
+    it.each(['webhooks.db', 'management.db'])(
+      'a missing %s beside stored keys is reported by path, once',
+      async (name) => {
+        const { keys, close } = start()
+        await keys.insert(keyRecord({ keyId: 'key_1', digest: 'd1' }))
+        await close()
+        rmSync(file(name))
+        await restart(start)
+        expect(warnings).toEqual([
+          expect.stringContaining(`${file(name)} is missing beside stored keys`),
+        ])
+        await restart(start)
+        expect(warnings).toHaveLength(1)
+      },
+    )
+
+    it('a missing file without stored keys is a first start', async () => {
+      await restart(start)
+      for (const name of ['webhooks.db', 'management.db']) rmSync(file(name))
+      await restart(start)
+      expect(warnings).toEqual([])
+    })
+  })
+
+  it('the first start after a first key finds every file', async () => {
+    const { keys, close } = openSqliteKeys({ dataDir }, collect)
+    await keys.insert(keyRecord({ keyId: 'key_1', digest: 'd1' }))
+    await close()
+    await restart(() => openSqliteStores({ dataDir }, 'command', collect))
+    expect(warnings).toEqual([])
+  })
+})
+
 describe('a lost keys.db next to orders.db', () => {
   beforeEach(async () => {
     await write(open())

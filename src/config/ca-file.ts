@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 /**
@@ -6,13 +6,27 @@ import { readFileSync } from 'node:fs'
  * @throws Error with the setting and the file
  */
 export function readCaFile(setting: string, file: string | undefined): string | undefined {
+  return readPem(setting, file, 'certificate', (pem) => new X509Certificate(pem))
+}
+
+/** The same for a private key. */
+export function readKeyFile(setting: string, file: string | undefined): string | undefined {
+  return readPem(setting, file, 'private key', createPrivateKey)
+}
+
+function readPem(
+  setting: string,
+  file: string | undefined,
+  content: string,
+  assertContent: (pem: string) => unknown,
+): string | undefined {
   if (file === undefined) return undefined
   try {
     const pem = readFileSync(file, 'utf8')
-    new X509Certificate(pem)
+    assertContent(pem)
     return pem
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`${setting}: cannot read a PEM certificate from ${file}: ${reason}`, { cause })
+    throw new Error(`${setting}: cannot read a PEM ${content} from ${file}: ${reason}`, { cause })
   }
 }

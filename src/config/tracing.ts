@@ -1,4 +1,5 @@
 import { createEnvironmentReader, type Environment } from './environment.ts'
+import { matching } from './parsers.ts'
 
 /**
  * Settings from standard OpenTelemetry variables. The exporter reads its transport settings itself.
@@ -14,6 +15,14 @@ export interface TracingSettings {
     maxQueueSize: number
     maxExportBatchSize: number
   }
+  /** The exporter ignores a file that it cannot read. */
+  files: Record<'certificate' | 'clientCertificate' | 'clientKey', ConfiguredFile>
+}
+
+export interface ConfiguredFile {
+  setting: string
+  /** `undefined`: not configured. */
+  path: string | undefined
 }
 
 export type Protocol = (typeof protocols)[number]
@@ -29,7 +38,13 @@ const samplers = [
   'traceidratio',
 ] as const
 
+const PREFIX = 'OTEL_EXPORTER_OTLP_'
+const TRACES_PREFIX = `${PREFIX}TRACES_`
 const ENDPOINT_HELP = 'expected a URL such as http://localhost:4318, without spaces'
+/** The exporter drops an entry of another form, and what follows a semicolon. */
+const HEADER = String.raw`\s*[^\s=,;%]+\s*=\s*(?=[^\s,])(?:[^,;%]|%[\da-f]{2})+`
+const HEADERS = new RegExp(`^${HEADER}(?:,${HEADER})*,?$`, 'i')
+const HEADERS_HELP = 'expected name=value entries separated by commas, values percent-encoded'
 /** `Number` also reads blanks, and other forms such as `0x1`. */
 const DECIMAL = /^\d*\.?\d*(?:e-?\d+)?$/i
 const RATIO_HELP =
@@ -40,8 +55,6 @@ const RATIO_HELP =
  * is set. Adds invalid settings to `problems`.
  */
 export function parseTracing(env: Environment, problems: string[]): TracingSettings | undefined {
-  if (env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return undefined
-
   const { read, readInteger, readOneOf } = createEnvironmentReader(env, problems)
   /** Nine digits at most, because a timer accepts at most 2^31 ms. */
   const readPositive = (name: string, fallback: number) =>
@@ -49,19 +62,26 @@ export function parseTracing(env: Environment, problems: string[]): TracingSetti
 
   const endpoints = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
   if (![...endpoints, 'OTEL_TRACES_EXPORTER'].some((name) => env[name])) return undefined
+  if (read('OTEL_SDK_DISABLED', flag, 'expected true or false', false)) return undefined
   if (readOneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp') === 'none') return undefined
 
   for (const name of endpoints) read(name, endpointUrl, ENDPOINT_HELP, undefined)
+  // The exporter ignores invalid ones.
+  for (const prefix of [TRACES_PREFIX, PREFIX]) {
+    read(`${prefix}HEADERS`, matching(HEADERS), HEADERS_HELP, undefined)
+    readOneOf(`${prefix}COMPRESSION`, ['none', 'gzip'], 'none')
+    readPositive(`${prefix}TIMEOUT`, 10_000)
+  }
+  /** The variable of the traces replaces the general one. */
+  const specific = (name: string) =>
+    env[`${TRACES_PREFIX}${name}`] ? `${TRACES_PREFIX}${name}` : `${PREFIX}${name}`
+  const file = (name: string): ConfiguredFile => {
+    const setting = specific(name)
+    return { setting, path: env[setting] || undefined }
+  }
   const ratio = read('OTEL_TRACES_SAMPLER_ARG', share, RATIO_HELP, 1)
   return {
-    // The variable of the traces replaces the general one.
-    protocol: readOneOf(
-      env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL']
-        ? 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'
-        : 'OTEL_EXPORTER_OTLP_PROTOCOL',
-      protocols,
-      protocols[0],
-    ),
+    protocol: readOneOf(specific('PROTOCOL'), protocols, protocols[0]),
     sampler: readOneOf('OTEL_TRACES_SAMPLER', samplers, samplers[0]),
     ratio,
     batch: {
@@ -70,6 +90,11 @@ export function parseTracing(env: Environment, problems: string[]): TracingSetti
       maxQueueSize: readPositive('OTEL_BSP_MAX_QUEUE_SIZE', 2_048),
       maxExportBatchSize: readPositive('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512),
     },
+    files: {
+      certificate: file('CERTIFICATE'),
+      clientCertificate: file('CLIENT_CERTIFICATE'),
+      clientKey: file('CLIENT_KEY'),
+    },
   }
 }
 
@@ -77,6 +102,10 @@ function endpointUrl(text: string): string | undefined {
   const { protocol } = URL.parse(text) ?? {}
   // The exporter appends a path, and uses its default URL where a space then makes it invalid.
   return (protocol === 'http:' || protocol === 'https:') && !/\s/.test(text) ? text : undefined
+}
+
+function flag(text: string): boolean | undefined {
+  return { true: true, false: false }[text.toLowerCase()]
 }
 
 function share(text: string): number | undefined {

@@ -36,10 +36,10 @@ export async function serveCluster(
 ): Promise<void> {
   const logger = openLog(config, io.stderr)
   await assertCanListen(config)
+  const tracing = await openTracing(config, logger)
   // Initialise storage before forking workers. The primary keeps the database open, because the
   // last close and the first open of SQLite lock it briefly.
   const services = await openServices(config, 'server', (warning) => logger.warn(warning))
-  const tracing = await openTracing(config, logger)
   cluster.setupPrimary({ exec: WORKER, args: [] })
   const pool = createWorkerPool({
     size: config.workers,

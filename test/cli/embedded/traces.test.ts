@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { makeCertificate } from '../../harness/services/certificate.ts'
 import {
   type RunningService,
   runCommand,
@@ -127,6 +130,36 @@ describe('the traces of serve', () => {
     expect(sent?.contentType).toBe('application/x-protobuf')
     expect(sent?.body.toString('latin1')).toContain('GET /v1/orders')
     expect(sent?.body.toString('latin1')).toContain(id)
+  })
+})
+
+describe('the certificates of the trace exporter', () => {
+  it.each([
+    ['OTEL_EXPORTER_OTLP_CERTIFICATE', 'certificate'],
+    ['OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE', 'certificate'],
+    ['OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE', 'certificate'],
+    ['OTEL_EXPORTER_OTLP_CLIENT_KEY', 'private key'],
+  ])('serve does not start with a %s that it cannot read', async (name, content) => {
+    const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, [name]: '/nope' }
+    const { code, stderr } = await runCommand([], { ...backend.env, ...traced })
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(`${name}: cannot read a PEM ${content} from /nope: ENOENT`),
+    })
+  })
+
+  it('serve starts with a certificate and a private key that it can read', async () => {
+    const { ca, cert, key } = await makeCertificate()
+    const path = (name: string, pem: string) => {
+      writeFileSync(join(backend.folder, name), pem)
+      return join(backend.folder, name)
+    }
+    const running = await serve({
+      OTEL_EXPORTER_OTLP_CERTIFICATE: path('ca.pem', ca),
+      OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: path('cert.pem', cert),
+      OTEL_EXPORTER_OTLP_CLIENT_KEY: path('key.pem', key),
+    })
+    expect((await call(running, '/v1/orders')).status).toBe(200)
   })
 })
 

@@ -14,6 +14,11 @@ const DEFAULTS = {
   sampler: 'parentbased_always_on',
   ratio: 1,
   batch: BATCH,
+  files: {
+    certificate: { setting: 'OTEL_EXPORTER_OTLP_CERTIFICATE' },
+    clientCertificate: { setting: 'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE' },
+    clientKey: { setting: 'OTEL_EXPORTER_OTLP_CLIENT_KEY' },
+  },
 }
 
 function read(env: Record<string, string>) {
@@ -28,7 +33,15 @@ describe('the activation of tracing', () => {
     [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/v1/traces' }],
     [{ OTEL_TRACES_EXPORTER: 'otlp' }],
     [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'false' }],
-    [{ ...ENDPOINT, OTEL_SDK_DISABLED: '1' }],
+    [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'False' }],
+    [
+      {
+        ...ENDPOINT,
+        OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20YTpi=, x-tenant = shop 1,',
+        OTEL_EXPORTER_OTLP_TRACES_COMPRESSION: 'gzip',
+        OTEL_EXPORTER_OTLP_TIMEOUT: '60000',
+      },
+    ],
   ])('tracing is enabled by %o', (env) => {
     expect(read(env)).toEqual({ settings: DEFAULTS, problems: [] })
   })
@@ -37,6 +50,7 @@ describe('the activation of tracing', () => {
     [{}],
     [{ OTEL_SERVICE_NAME: 'orders' }],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }],
+    [{ OTEL_SDK_DISABLED: '1', OTEL_EXPORTER_OTLP_TIMEOUT: '-4' }],
     [{ ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' }],
     [{ ...ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' }],
     [{ OTEL_TRACES_EXPORTER: 'console', OTEL_SDK_DISABLED: 'true' }],
@@ -57,10 +71,22 @@ describe('the settings of tracing', () => {
     })
     const sampler = 'parentbased_traceidratio'
     const batch = { ...BATCH, scheduledDelayMillis: 50 }
-    expect(settings).toEqual({ protocol: 'http/json', sampler, ratio: 0.25, batch })
+    const { files } = DEFAULTS
+    expect(settings).toEqual({ protocol: 'http/json', sampler, ratio: 0.25, batch, files })
   })
 
   it.each([
+    ['OTEL_SDK_DISABLED', 'yes'],
+    ['OTEL_SDK_DISABLED', '1'],
+    ...['foo', '=a', 'a=', 'a= ', 'a=b,c', 'a=100%', 'a=b;c'].map((value): [string, string] => [
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      value,
+    ]),
+    ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'foo'],
+    ['OTEL_EXPORTER_OTLP_COMPRESSION', 'zip'],
+    ['OTEL_EXPORTER_OTLP_TRACES_COMPRESSION', 'zip'],
+    ['OTEL_EXPORTER_OTLP_TIMEOUT', '-4'],
+    ['OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', '10s'],
     ['OTEL_TRACES_EXPORTER', 'zipkin'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4317'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector'],

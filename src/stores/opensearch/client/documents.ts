@@ -88,7 +88,6 @@ function unreadableDocument(index: string, error: GetResponse['error']): Unavail
 export interface MgetRequest {
   index: string
   docs: readonly { _id: string; routing?: string }[]
-  preference?: '_primary'
   /** The fields to return; all when absent, none when false. */
   _source?: string[] | false
 }
@@ -103,7 +102,8 @@ export interface MgetDocument {
 }
 
 /**
- * The current documents, searchable or not, in the order of the request.
+ * The current documents, searchable or not, in the order of the request. Read from the primary: a
+ * replica on a node that is cut off from it still answers, and lacks its last writes.
  * @throws Unavailable when the response is incomplete
  */
 export async function readDocuments(
@@ -114,7 +114,10 @@ export async function readDocuments(
   if (docs.length === 0) return []
   const fields = _source === undefined ? {} : { _source: [...(_source || []), REMOVED_FIELD] }
   const { docs: responses }: { docs?: unknown[] } = await read(deadlineMs, (options) =>
-    client.mget({ ...request, ...fields, body: { docs: docs as [] } }, options),
+    client.mget(
+      { ...request, ...fields, preference: '_primary', body: { docs: docs as [] } },
+      options,
+    ),
   )
   const documents = checkMgetComplete(responses, request.index, docs.length)
   return documents.map((one) => (isTombstone(one._source) ? { ...one, found: false } : one))
@@ -122,16 +125,16 @@ export async function readDocuments(
 
 /**
  * The current sources of documents, byte for byte, in the order of the request; `null` for a
- * missing one.
+ * missing one. Read from the primary, as by {@link readDocuments}.
  * @throws Unavailable when the response is incomplete
  */
 export async function readSourceBytes(
   client: OpenSearch,
   deadlineMs: number,
-  { index, docs, preference }: Omit<MgetRequest, '_source'>,
+  { index, docs }: Omit<MgetRequest, '_source'>,
 ): Promise<(Buffer | null)[]> {
   if (docs.length === 0) return []
-  const path = `/${index}/_mget${preferenceQuery(preference)}`
+  const path = `/${index}/_mget?preference=_primary`
   const request = { path, body: JSON.stringify({ docs }) }
   const { envelope, sources } = extractSources(await readRaw(client, deadlineMs, request))
   const { docs: responses } = parseResponse(envelope) as { docs?: unknown[] }

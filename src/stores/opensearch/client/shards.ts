@@ -34,8 +34,9 @@ export interface CountOptions {
 }
 
 /**
- * The number of searchable documents that match. @throws Unavailable when a shard did not count:
- * OpenSearch then returns the sum of the others as a success
+ * The number of matching documents that the primaries have searchable.
+ * @throws Unavailable when a shard did not count: OpenSearch then returns the sum of the others as a
+ * success
  */
 export async function countDocuments(
   client: OpenSearch,
@@ -43,8 +44,8 @@ export async function countDocuments(
   index: string,
   { query, shard, ...more }: CountOptions,
 ): Promise<number> {
-  const preference = shard === undefined ? {} : { preference: primaryOf(shard) }
-  const request = { index, body: { query } as object, ...preference, ...more }
+  const preference = shard === undefined ? '_primary' : primaryOf(shard)
+  const request = { index, body: { query } as object, preference, ...more }
   const { count, _shards } = await read(deadlineMs, (call) => client.count(request, call))
   if (isCompleteOverShards(_shards)) return count
   throw new Unavailable(`the documents of ${index} could not be counted on a shard`)

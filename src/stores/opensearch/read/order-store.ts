@@ -108,8 +108,7 @@ export function createOpenSearchOrderStore({
 
     async getMany(keys) {
       const docs = keys.map((key) => ({ _id: documentId(key), routing: key.accountId }))
-      // A webhook is canceled where its order is missing, so no replica may decide that.
-      const request = { index: names.orders, docs, preference: PRIMARY } as const
+      const request = { index: names.orders, docs }
       return instrument('get_orders', async () => {
         const sources = await readSourceBytes(client, deadlineMs, request)
         return keys.map((key, at) => {

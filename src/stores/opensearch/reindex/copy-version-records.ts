@@ -73,7 +73,7 @@ async function findBehind(
   page: readonly VersionRecordHit[],
 ): Promise<string[]> {
   const docs = page.map(({ _id }) => ({ _id }))
-  const request = { index, docs, _source: ['version'], preference: '_primary' as const }
+  const request = { index, docs, _source: ['version'] }
   const existing = await readDocuments(client, deadlineMs, request)
   return page.flatMap(({ _id, _source }, at) => {
     const there = existing[at]

@@ -68,8 +68,7 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
 
     async byIds(ids) {
       const docs = ids.map((id) => ({ _id: id }))
-      const request = { index, docs, preference: '_primary' as const }
-      const documents = await readDocuments(client, deadlineMs, request)
+      const documents = await readDocuments(client, deadlineMs, { index, docs })
       return documents.map((document) => {
         const state = documentState(document)
         if (!document.found || state === null) return null

@@ -34,9 +34,6 @@ export interface IndexReaderOptions {
   deadlineMs: number
 }
 
-/** A replica on a node that is cut off from the primary still answers, and lacks its last writes. */
-const PRIMARY = '_primary'
-
 /** Reads the index for a decision. Reads by id include documents that are not searchable yet. */
 export function createIndexReader({
   client,
@@ -48,8 +45,7 @@ export function createIndexReader({
     target: BulkTarget,
     docs: readonly BulkAddress[],
   ): Promise<ExistingDocument[]> {
-    const request = { index: names[target], docs, preference: PRIMARY } as const
-    const documents = await readDocuments(client, deadlineMs, request)
+    const documents = await readDocuments(client, deadlineMs, { index: names[target], docs })
     for (const document of documents) {
       states.recordState(target, document._id, documentState(document)) // A tombstone has one too.
     }
@@ -82,7 +78,7 @@ export function createIndexReader({
     },
     async eventRecords(keys) {
       const docs = keys.map((key) => ({ _id: eventRecordId(key) }))
-      const request = { index: names.eventRecords, docs, preference: PRIMARY } as const
+      const request = { index: names.eventRecords, docs }
       const documents = await readDocuments(client, deadlineMs, request)
       return documents
         .filter(({ found }) => found)

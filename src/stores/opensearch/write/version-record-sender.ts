@@ -71,7 +71,7 @@ export function createVersionRecordSender(options: VersionRecordSenderOptions) {
     for (let attempt = 1; pending.length > 0; attempt++) {
       const states = createOptimisticConcurrency()
       const docs = pending.map(({ address }) => address)
-      const request = { index, docs, _source: false as const, preference: '_primary' as const }
+      const request = { index, docs, _source: false as const }
       for (const found of await readDocuments(client, deadlineMs, request)) {
         const state = documentState(found)
         if (state !== null) states.recordState('versionRecords', found._id, state)

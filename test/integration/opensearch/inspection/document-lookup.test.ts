@@ -41,7 +41,7 @@ describe('the document lookup', () => {
     expect(await inspection.documents(keys)).toEqual([
       { address: keys[0], keys: { id: 'ord_1' }, order: { id: 'ord_1' } },
     ])
-    expect(received[0]?.path).toBe('/orders/_mget')
+    expect(received[0]?.path).toBe('/orders/_mget?preference=_primary')
     expect(JSON.parse(received[0]?.body ?? '')).toEqual({
       docs: [
         { _id: 'acc_1:ord_1', routing: 'acc_1' },
@@ -60,7 +60,7 @@ describe('the document lookup', () => {
       }),
     )
     expect(await inspection.existingKeys(keys)).toEqual([keys[0]])
-    expect(received[0]?.path).toBe('/orders/_mget?_source=removed_key')
+    expect(received[0]?.path).toBe('/orders/_mget?_source=removed_key&preference=_primary')
   })
 
   it('a lookup of no keys sends no request', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
 import { createFence } from '../../../../src/stores/opensearch/write/fence.ts'
+import { acceptAll } from '../../../support/stores/scripted/scripted-cluster.ts'
 import {
   GENEROUS_MS,
   names,
@@ -65,8 +66,23 @@ const oneShard = respond(200, {
   'orders-v2': { settings: { index: { number_of_shards: '1' } } },
 })
 
+/** A document that a bulk left in `orders-v2` only. */
+const partialWrite = { _id: 'acc_1:ord_1', _seq_no: 3, _primary_term: 1 }
+const partialWriteFound = respond(200, {
+  timed_out: false,
+  _shards: { total: 1, successful: 1, failed: 0 },
+  hits: { hits: [{ _id: partialWrite._id, _routing: 'acc_1', sort: ['acc_1', 'ord_1'] }] },
+})
+const readPartialWrite: Behaviour = (response, request) => {
+  const document = request.path.startsWith('/orders-v2/')
+    ? { ...partialWrite, found: true, _source: { written_key: 9 } }
+    : { _id: partialWrite._id, found: false }
+  respond(200, { docs: [document] })(response, request)
+}
+
 interface Cluster {
   aliases?: Behaviour
+  search?: Behaviour
   read?: Behaviour
   /** The indices with the alias for all filters. */
   filterable?: Behaviour
@@ -91,7 +107,9 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
       (taskLists.length > 1 ? taskLists.shift() : taskLists[0])?.(response, request)
     else if (path.endsWith('/_refresh')) refresh(response, request)
     else if (path.includes('/_settings')) oneShard(response, request)
-    else if (path.includes('/_search')) nothingFound(response, request)
+    else if (path.includes('/_search')) (cluster.search ?? nothingFound)(response, request)
+    else if (path.includes('/_mget')) readPartialWrite(response, request)
+    else if (path.includes('/_bulk')) acceptAll(response, request)
     else if (path.includes('/_count')) (cluster.lacking ?? counted(0))(response, request)
     else if (path.startsWith('/orders-filterable/_alias/'))
       (cluster.filterable ?? filterable('orders-v1'))(response, request)
@@ -134,7 +152,7 @@ describe('a fence', () => {
       '/_tasks?actions=indices:data/write/bulk*',
       '/orders-v1/_refresh',
       aliasPath('orders'),
-      '/orders-v1/_count?terminate_after=1',
+      '/orders-v1/_count?preference=_primary&terminate_after=1',
       aliasPath('orders-filterable'),
     ])
   })
@@ -221,6 +239,23 @@ describe('a fence', () => {
       { remove: { index: 'orders-v1', alias: 'orders' } },
       { add: { index: 'orders-v2', alias: 'orders' } },
       { remove: { index: 'orders-v1', alias: 'orders-filterable' } },
+    ])
+  })
+
+  it('a fence reads documents and counts from primaries alone, since a replica may lack writes', async () => {
+    const targets = ['orders-v1', 'orders-v2']
+    const { error, received } = await raise({ search: partialWriteFound }, targets)
+    expect(error).toBeUndefined()
+    const reads = received.flatMap(({ path }) => {
+      const { pathname, searchParams } = new URL(path, 'http://x')
+      const [, operation] = /_(mget|search|count)$/.exec(pathname) ?? []
+      return operation ? [`${operation} ${searchParams.get('preference')}`] : []
+    })
+    expect([...new Set(reads)].sort()).toEqual([
+      'count _primary',
+      'mget _primary',
+      'search _primary',
+      'search _shards:0|_primary',
     ])
   })
 

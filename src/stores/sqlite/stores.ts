@@ -8,12 +8,14 @@ import { createSubscriberLookup } from '../../webhooks/endpoints/endpoint-direct
 import type { OnWarning, ProcessRole, Stores } from '../stores.ts'
 import {
   keysFile,
+  type OpenKeysOptions,
   openKeysUnlessLost,
   openOrdersUnlessLost,
   ordersFile,
 } from './database/database-files.ts'
 import { type GuardedDatabase, guardDatabase } from './database/guarded-database.ts'
 import { guardReads, guardWrites } from './database/replaced-file-guard.ts'
+import { keysMigrations } from './database/schema.ts'
 import { guardTemporary } from './database/temporary-failures.ts'
 import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'
@@ -47,10 +49,7 @@ export function openSqliteStores(
   const isSame = trackFileIdentity(file)
   const isServer = role === 'server'
   const busyMs = isServer ? SERVER_BUSY_MS : undefined
-  const keys = guardDatabase(
-    openKeysUnlessLost(dataDir, { orders, busyTimeoutMs: busyMs }),
-    keysFile(dataDir),
-  )
+  const keys = openKeys(dataDir, { orders, busyTimeoutMs: busyMs })
   warnOfMissing(dataDir, keys, onWarning)
   const webhooks = openSqliteWebhookStores({ dataDir }, role)
   const managementStores = openSqliteManagementStores({ dataDir }, role)
@@ -108,7 +107,7 @@ export function openSqliteKeys(
   { dataDir }: Pick<Config, 'dataDir'>,
   onWarning?: OnWarning,
 ): Pick<Stores, 'keys' | 'pepperCheck' | 'managementStores' | 'assertSupported' | 'close'> {
-  const keys = guardDatabase(openKeysUnlessLost(dataDir), keysFile(dataDir))
+  const keys = openKeys(dataDir)
   warnOfMissing(dataDir, keys, onWarning)
   // Before the first key, so that a missing file beside stored keys means a loss.
   openWebhooksDatabase(dataDir, 'command', 'FULL').close()
@@ -123,6 +122,10 @@ export function openSqliteKeys(
       managementStores.close()
     },
   }
+}
+
+function openKeys(dataDir: string, options?: OpenKeysOptions): GuardedDatabase {
+  return guardDatabase(openKeysUnlessLost(dataDir, options), keysFile(dataDir), keysMigrations)
 }
 
 /** Warns of files that are created empty beside stored keys, once. Those are stored after them. */

@@ -67,7 +67,7 @@ export function openKeysUnlessLost(
   )
 }
 
-interface OpenKeysOptions {
+export interface OpenKeysOptions {
   orders?: DatabaseSync
   busyTimeoutMs?: number | undefined
 }

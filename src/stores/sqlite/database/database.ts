@@ -104,6 +104,18 @@ function migrate(db: DatabaseSync, migrations: readonly Migration[]): void {
   }
 }
 
+/**
+ * Whether a newer program migrated the file since this one opened it. Writes of this one would leave
+ * new columns empty or stale. In a write transaction, the result stays true to its end.
+ */
+export function isUpgraded(db: DatabaseSync, migrations: readonly Migration[]): boolean {
+  return versionOf(db) !== migrations.length
+}
+
+/** The error of a write after it. */
+export const upgradedMessage = (file: string) =>
+  `${file} was upgraded by a newer program while this process had it open: start the process again with that program`
+
 /** Applies each step; without a transaction of its own. */
 export function applyMigrations(db: DatabaseSync, steps: readonly Migration[]): void {
   for (const step of steps) {

@@ -1,13 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { trackFileIdentity } from '../../../lib/file-identity.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import { rollBack } from './database.ts'
+import { isUpgraded, rollBack, upgradedMessage } from './database.ts'
 import { replacedMessage } from './replaced-file-guard.ts'
+import type { Migration } from './schema.ts'
 import { toUnavailable } from './temporary-failures.ts'
 
 /**
  * A database whose temporary failures throw Unavailable: a lock that another process holds, a full
- * or failing disk, a file that was removed or replaced.
+ * or failing disk, a file that was removed or replaced, or upgraded by a newer program.
  */
 export interface GuardedDatabase {
   prepare(sql: string): StatementSync
@@ -18,8 +19,12 @@ export interface GuardedDatabase {
   close(): void
 }
 
-/** `file`: the path of the open database `db`. */
-export function guardDatabase(db: DatabaseSync, file: string): GuardedDatabase {
+/** `file`: the path of the open database `db`, which has these migrations. */
+export function guardDatabase(
+  db: DatabaseSync,
+  file: string,
+  migrations: readonly Migration[],
+): GuardedDatabase {
   const isSameFile = trackFileIdentity(file)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -41,6 +46,7 @@ export function guardDatabase(db: DatabaseSync, file: string): GuardedDatabase {
       run(() => {
         begin.run()
         try {
+          if (isUpgraded(db, migrations)) throw new Unavailable(upgradedMessage(file))
           const result = work()
           commit.run()
           return result

@@ -20,7 +20,8 @@ export function openSqliteManagementStores(
   role: ProcessRole,
 ): ManagementStores & { close(): void } {
   const file = managementFile(dataDir)
-  const db = guardDatabase(openDatabase(file, managementMigrations, BUSY_MS[role]), file)
+  const opened = openDatabase(file, managementMigrations, BUSY_MS[role])
+  const db = guardDatabase(opened, file, managementMigrations)
   return {
     audit: createSqliteAuditStore(db),
     usage: createSqliteUsageStore(db),

@@ -5,6 +5,7 @@ import type { ProcessRole } from '../../stores.ts'
 import { BUSY_MS, openDatabase } from '../database/database.ts'
 import { openOrdersUnlessLost, ordersFile } from '../database/database-files.ts'
 import { type GuardedDatabase, guardDatabase } from '../database/guarded-database.ts'
+import { ordersMigrations } from '../database/schema.ts'
 import { createSqliteDeliveryStore } from './delivery-store.ts'
 import { createSqliteDispatcherLease } from './dispatcher-lease.ts'
 import { createSqliteEndpointStore } from './endpoint-store.ts'
@@ -69,7 +70,7 @@ export function openWebhooksDatabase(
   db.exec(
     `PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}`,
   )
-  return guardDatabase(db, file)
+  return guardDatabase(db, file, webhooksMigrations)
 }
 
 /**
@@ -81,5 +82,5 @@ function openEventRecords(dataDir: string, role: ProcessRole): GuardedDatabase {
   db.exec(
     `PRAGMA busy_timeout = 0; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = ${REPEATABLE[role]}`,
   )
-  return guardDatabase(db, ordersFile(dataDir))
+  return guardDatabase(db, ordersFile(dataDir), ordersMigrations)
 }

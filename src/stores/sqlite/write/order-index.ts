@@ -22,7 +22,8 @@ import { parseJson } from '../../../lib/json.ts'
 import { createMutex } from '../../../lib/mutex.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
 import { type EventRecord, withoutStates } from '../../../webhooks/events/event-record.ts'
-import { rollBack } from '../database/database.ts'
+import { isUpgraded, rollBack, upgradedMessage } from '../database/database.ts'
+import { ordersMigrations } from '../database/schema.ts'
 import { createWriteTimestamps, type MachineTime, machineTime } from './write-timestamps.ts'
 
 type Row = Record<string, SQLOutputValue>
@@ -163,6 +164,7 @@ export function createSqliteOrderIndex(
         async begin() {
           rollBack(db)
           db.exec('BEGIN IMMEDIATE')
+          if (isUpgraded(db, ordersMigrations)) throw new Error(upgradedMessage(`${db.location()}`))
           return {
             ...reader,
             async commit(writes, mode) {

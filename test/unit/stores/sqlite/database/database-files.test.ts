@@ -9,7 +9,9 @@ import { createWriter } from '../../../../../src/indexing/writer/writer.ts'
 import { wallClock } from '../../../../../src/lib/clock.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import { IndexLost, KEY_STORE } from '../../../../../src/stores/index-lost.ts'
+import { BUSY_MS, openDatabase } from '../../../../../src/stores/sqlite/database/database.ts'
 import { beginSqliteAfterLoss } from '../../../../../src/stores/sqlite/database/database-files.ts'
+import { ordersMigrations } from '../../../../../src/stores/sqlite/database/schema.ts'
 import { openSqliteKeys, openSqliteStores } from '../../../../../src/stores/sqlite/stores.ts'
 import type { Stores } from '../../../../../src/stores/stores.ts'
 import { changeOf } from '../../../../support/orders/changes.ts'
@@ -175,6 +177,20 @@ describe('a process that has orders.db open', () => {
       await index.close()
     },
   )
+
+  it('a process with orders.db open reads it and writes nothing after a newer program upgraded it', async () => {
+    const { orders, openIndex } = open()
+    const index = await openIndex()
+    const writer = createWriter(index, wallClock)
+    await writer.write([changeOf(sourceOrder())], 'live')
+    const newer = [...ordersMigrations, 'ALTER TABLE orders ADD COLUMN later TEXT']
+    openDatabase(file('orders.db'), newer, BUSY_MS.command).close()
+    const writing = writer.write([changeOf(sourceOrder({ id: 'ord_2' }))], 'live')
+    await expect(writing).rejects.toThrow(`${file('orders.db')} was upgraded by a newer program`)
+    await index.close()
+    expect(await orders.get('acc_1', 'ord_1')).not.toBeNull()
+    expect(await orders.get('acc_1', 'ord_2')).toBeNull()
+  })
 })
 
 describe('a process that has keys.db open', () => {

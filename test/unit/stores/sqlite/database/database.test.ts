@@ -2,7 +2,9 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import { openDatabase } from '../../../../../src/stores/sqlite/database/database.ts'
+import { guardDatabase } from '../../../../../src/stores/sqlite/database/guarded-database.ts'
 import { openSqliteStores } from '../../../../../src/stores/sqlite/stores.ts'
 import { temporaryFolder } from '../../../../support/stores/backend.ts'
 
@@ -59,4 +61,17 @@ it('a start of an earlier program is rejected with both ways out', () => {
   expect(() => openDatabase(file, ['CREATE TABLE one (id)'], 20)).toThrow(
     `${file}: it has version 2 and this program knows 1; use a newer program, or restore the backup from before the update`,
   )
+})
+
+it('a guarded database rejects write transactions once a newer program upgraded the file', () => {
+  const file = join(dataDir, 'any.db')
+  const migrations = ['CREATE TABLE entries (id)']
+  const db = guardDatabase(openDatabase(file, migrations, 20), file, migrations)
+  const insert = db.prepare('INSERT INTO entries VALUES (1)')
+  db.write(() => insert.run())
+  openDatabase(file, [...migrations, 'ALTER TABLE entries ADD COLUMN later'], 20).close()
+  expect(() => db.write(() => insert.run())).toThrow(Unavailable)
+  const count = db.prepare('SELECT count(*) AS entries FROM entries')
+  expect(db.run(() => count.get())).toEqual({ entries: 1 })
+  db.close()
 })

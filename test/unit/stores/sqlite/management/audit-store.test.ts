@@ -19,7 +19,11 @@ it('an entry from before rolls named the new key is listed as it was stored', as
     VALUES ('aud_1', 1, 'cli', 'acc_1', 'key.roll', 'key_1', NULL, 'done')
   `)
   earlier.close()
-  const db = guardDatabase(openDatabase(file, managementMigrations, BUSY_MS), file)
+  const db = guardDatabase(
+    openDatabase(file, managementMigrations, BUSY_MS),
+    file,
+    managementMigrations,
+  )
   onTestFinished(() => db.close())
   expect(await createSqliteAuditStore(db).list({ limit: 10, after: null })).toEqual([
     {

@@ -1,52 +1,66 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { HOUR_MS, MINUTE_MS } from '../lib/durations.ts'
+import { retryUntilDeadline } from '../lib/retry-until-deadline.ts'
+import { Unavailable } from '../lib/unavailable.ts'
+import { withDeadline } from '../lib/with-deadline.ts'
 import type { KeyRecord, KeyStore } from './key-store.ts'
 
 const RETRY_MS = MINUTE_MS
-/** Retries store the first use within a second: from then on, a load must name its mode. */
-const FIRST_USE_RETRY_MS = 200
-const FIRST_USE_ATTEMPTS = 5
 const MAX_KEYS = 10_000
 
 /** When keys last authenticated, from their records and from this process. */
 export interface LastUse {
   /** Epoch milliseconds; `-Infinity` when the key never authenticated. */
   of(key: KeyRecord): number
-  /** Records a use at `nowMs`. Writes to the store at most hourly, in the background. */
+  /**
+   * Stores the first use of a key, at `nowMs`. A page that is read before this resolves may be
+   * unknown to a load, which then writes orders behind the cursor of that page. Concurrent calls for
+   * a key share one write, which has the deadline of the first call.
+   * @throws Unavailable after `deadlineMs`, and the next call tries again
+   */
+  storeFirst(key: KeyRecord, nowMs: number, deadlineMs: number): Promise<void>
+  /** Records a later use at `nowMs`. Writes to the store at most hourly, in the background. */
   record(key: KeyRecord, nowMs: number): void
 }
 
 /**
- * `onFailure` receives a failed write, for the first use of a key after all retries. The next write
- * happens a minute later at the earliest.
+ * `onFailure` receives a failed write in the background. The next write happens a minute later at
+ * the earliest.
  */
 export function createLastUse(
   store: Pick<KeyStore, 'update'>,
   onFailure: (key: KeyRecord, error: unknown) => void,
 ): LastUse {
   const recordedAt = new LRUCache<string, number>({ max: MAX_KEYS })
+  const firstUses = new Map<string, Promise<void>>()
   const of = (key: KeyRecord) =>
     Math.max(key.lastValidAt ?? -Infinity, recordedAt.get(key.digest) ?? -Infinity)
 
-  async function write(digest: string, nowMs: number, attempts: number): Promise<void> {
+  async function writeFirst(digest: string, nowMs: number, deadlineMs: number): Promise<void> {
+    const retries = { deadlineMs, activity: 'storing the first use of a key' }
     try {
-      await store.update(digest, { lastValidAt: nowMs })
-    } catch (error) {
-      if (attempts === 1) throw error
-      await pause(FIRST_USE_RETRY_MS, undefined, { ref: false })
-      await write(digest, nowMs, attempts - 1)
+      await withDeadline(
+        () => retryUntilDeadline(retries, () => store.update(digest, { lastValidAt: nowMs })),
+        deadlineMs,
+        () => new Unavailable('the first use of the key was not stored within the deadline'),
+      )
+      recordedAt.set(digest, nowMs)
+    } finally {
+      firstUses.delete(digest)
     }
   }
 
   return {
     of,
+    storeFirst({ digest }, nowMs, deadlineMs) {
+      const stored = firstUses.get(digest) ?? writeFirst(digest, nowMs, deadlineMs)
+      firstUses.set(digest, stored)
+      return stored
+    },
     record(key, nowMs) {
-      const usedAt = of(key)
-      if (nowMs - usedAt < HOUR_MS) return
+      if (nowMs - of(key) < HOUR_MS) return
       recordedAt.set(key.digest, nowMs)
-      const attempts = usedAt === -Infinity ? FIRST_USE_ATTEMPTS : 1
-      write(key.digest, nowMs, attempts).catch((error) => {
+      store.update(key.digest, { lastValidAt: nowMs }).catch((error) => {
         recordedAt.set(key.digest, nowMs - HOUR_MS + RETRY_MS)
         onFailure(key, error)
       })

@@ -8,6 +8,7 @@ import { createLastUse } from '../../auth/last-use.ts'
 import { sandboxOf } from '../../lib/account-ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/durations.ts'
+import { callTimeoutMs } from '../../lib/request-scope.ts'
 import { ipRateLimitKey } from '../../rate-limit/failed-authentications.ts'
 import type { Limiter } from '../../rate-limit/limiter.ts'
 import { ApiError } from '../api-error.ts'
@@ -51,7 +52,8 @@ const TRUSTED_MS = 25 * HOUR_MS
 /**
  * Authenticates the bearer key and enforces the block of IP addresses with repeated failures. A key
  * that was valid within a day skips the address counter, so a typical request makes one limiter
- * decision. Another valid key only reads the block; an invalid key reads and counts in one step.
+ * decision. Another valid key only reads the block; an invalid key reads and counts in one step. The
+ * first use of a key is stored before its request continues.
  */
 export default fp<AuthenticateOptions>(
   async (app, { pepper, keys, keyCache, limiter, clock }) => {
@@ -80,9 +82,10 @@ export default fp<AuthenticateOptions>(
         throw new ApiError('invalid_api_key')
       }
       const { key, accountBlocked } = keyWithAccount
-      if (now - lastUse.of(key) >= TRUSTED_MS)
-        throwIfBlocked(await limiter.blockedSeconds(address()))
-      lastUse.record(key, now)
+      const usedAt = lastUse.of(key)
+      if (now - usedAt >= TRUSTED_MS) throwIfBlocked(await limiter.blockedSeconds(address()))
+      if (usedAt === -Infinity) await lastUse.storeFirst(key, now, callTimeoutMs(request.scope))
+      else lastUse.record(key, now)
       request.caller = {
         accountId: key.isTest ? sandboxOf(key.accountId) : key.accountId,
         accountBlocked,

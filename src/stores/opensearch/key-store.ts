@@ -13,6 +13,7 @@ import {
 } from './client/documents.ts'
 import { CONFLICT, isRejectedWith } from './client/errors.ts'
 import { completeHits, completeRawHits, type Hit } from './client/search-response.ts'
+import { refreshIndices } from './client/shards.ts'
 import type { EnsureIndices } from './indices/ensure-indices.ts'
 import type { IndexNames } from './indices/index-names.ts'
 
@@ -74,12 +75,7 @@ export function createOpenSearchKeyStore({
   }
 
   /** Makes all writes before this call searchable. */
-  async function refreshKeys(): Promise<void> {
-    const { _shards } = await read(deadlineMs, (options) =>
-      client.indices.refresh({ index: names.keys }, options),
-    )
-    if (_shards?.failed !== 0) throw new Unavailable('not every copy of the keys was refreshed')
-  }
+  const refreshKeys = () => refreshIndices(client, deadlineMs, [names.keys])
 
   async function updateKey(
     address: DocumentAddress,
@@ -148,7 +144,8 @@ export function createOpenSearchKeyStore({
     async wasAnyKeyUsed() {
       await refreshKeys()
       const body: object = { size: 1, query: { exists: { field: 'last_valid_at' } } }
-      const used = { index: names.keys, allow_partial_search_results: false, _source: false, body }
+      const complete = { preference: '_primary', allow_partial_search_results: false }
+      const used = { index: names.keys, ...complete, _source: false, body }
       const answer = await read(deadlineMs, (options) => client.search(used, options))
       return completeRawHits(answer).length > 0
     },

@@ -319,6 +319,7 @@ describe('the use of a key', () => {
       '/api-keys/_search',
     ])
     expect(bodyOf(received[1]).query).toEqual({ exists: { field: 'last_valid_at' } })
+    expect(queryOf(received[1])).toMatchObject({ preference: '_primary' })
   })
 
   it.each<[string, Behaviour[]]>([

@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { KeyTimestamps } from '../../../src/auth/key-store.ts'
 import { createLastUse, type LastUse } from '../../../src/auth/last-use.ts'
+import { Unavailable } from '../../../src/lib/unavailable.ts'
 import { keyRecord } from '../../support/stores/key-record.ts'
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
+const DEADLINE_MS = 30_000
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 
 const key = (lastValidAt: number | null) => keyRecord({ lastValidAt })
@@ -21,7 +23,7 @@ beforeEach(() => {
   failures = []
   isDown = false
   const update = async (_digest: string, instants: KeyTimestamps) => {
-    if (isDown) throw new Error('store down')
+    if (isDown) throw new Unavailable('store down')
     written.push(instants)
   }
   lastUse = createLastUse({ update }, (_key, error) => failures.push(error))
@@ -39,7 +41,7 @@ describe('the last use of a key', () => {
   })
 
   it('the last use of a key is written once an hour, even if the cached record is old', () => {
-    for (let minute = 0; minute < 120; minute++) lastUse.record(key(null), NOW + minute * MINUTE_MS)
+    for (let minute = 0; minute < 120; minute++) lastUse.record(used, NOW + minute * MINUTE_MS)
     expect(written).toEqual([{ lastValidAt: NOW }, { lastValidAt: NOW + HOUR_MS }])
   })
 
@@ -62,24 +64,39 @@ describe('the last use of a key', () => {
 })
 
 describe('the first use of a key', () => {
-  it('the first use of a key is written immediately', () => {
-    lastUse.record(key(null), NOW)
+  it('the first use of a key is stored before the call returns', async () => {
+    await lastUse.storeFirst(key(null), NOW, DEADLINE_MS)
+    expect(written).toEqual([{ lastValidAt: NOW }])
+    expect(lastUse.of(key(null))).toBe(NOW)
+  })
+
+  it('the first use of a key is stored once for concurrent requests', async () => {
+    const calls = [1, 2, 3].map(() => lastUse.storeFirst(key(null), NOW, DEADLINE_MS))
+    await Promise.all(calls)
     expect(written).toEqual([{ lastValidAt: NOW }])
   })
 
-  it('the first use of a key is written within a second after a failure, without another request', async () => {
+  it('the first use of a key is written again while the store is unavailable', async () => {
     isDown = true
-    lastUse.record(key(null), NOW)
+    const stored = lastUse.storeFirst(key(null), NOW, DEADLINE_MS)
     await Promise.resolve()
     isDown = false
-    await expect.poll(() => written).toEqual([{ lastValidAt: NOW }])
-    expect(failures).toEqual([])
+    await stored
+    expect(written).toEqual([{ lastValidAt: NOW }])
   })
 
-  it('the first use of a key is reported as failed once when all retries fail', async () => {
+  it('the first use of a key that is not stored within the deadline stays the first', async () => {
     isDown = true
-    lastUse.record(key(null), NOW)
-    await expect.poll(() => failures).toHaveLength(1)
-    expect(written).toEqual([])
+    await expect(lastUse.storeFirst(key(null), NOW, 1)).rejects.toThrow(Unavailable)
+    expect(lastUse.of(key(null))).toBe(-Infinity)
+
+    isDown = false
+    await lastUse.storeFirst(key(null), NOW, DEADLINE_MS)
+    expect(written).toEqual([{ lastValidAt: NOW }])
+  })
+
+  it('the first use of a key has a deadline also where the store never responds', async () => {
+    const silent = createLastUse({ update: () => new Promise(() => {}) }, () => {})
+    await expect(silent.storeFirst(key(null), NOW, 1)).rejects.toThrow(Unavailable)
   })
 })

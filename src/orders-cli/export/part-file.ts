@@ -1,26 +1,11 @@
-import {
-  type FileHandle,
-  open,
-  readFile,
-  readlink,
-  realpath,
-  rename,
-  rm,
-  stat,
-} from 'node:fs/promises'
+import { type FileHandle, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { PRIVATE, replaceFile, syncFolder } from '../atomic-file.ts'
 import { CommandError, explain } from '../errors.ts'
 import type { Waiting } from '../lock/foreign-lock.ts'
 import { acquireLock } from '../lock/lock.ts'
-import { count } from '../terminal/format-text.ts'
-import {
-  differences,
-  type ExportRequest,
-  initialState,
-  type PartState,
-  parseState,
-} from './part-state.ts'
+import { type ExportRequest, initialState, type PartState } from './part-state.ts'
+import { findUnfinished } from './unfinished.ts'
 
 /** An export in progress, under another name until it is complete. */
 export interface PartFile {
@@ -159,60 +144,6 @@ async function rejectSpecialFile(file: string, target: string): Promise<void> {
   throw new CommandError(
     `${file} não é um arquivo comum. Escolha o nome de um arquivo, ou tire --out para escrever na saída padrão.`,
   )
-}
-
-/** The state of the unfinished export to resume; `null` if there is none. */
-async function findUnfinished(
-  file: string,
-  { part, stateFile, head }: { part: string; stateFile: string; head: string },
-  request: ExportRequest,
-  isResuming: boolean,
-): Promise<PartState | null> {
-  const found = await stat(part).catch(() => null)
-  if (found === null) return null
-  const text = await readFile(stateFile, 'utf8').catch(() => '')
-  const state = parseState(text)
-  const restartHint = `Para começar de novo, apague ou mova ${file}.part.`
-  if (state === null) {
-    throw new CommandError(
-      `${file}.part já existe, mas falta ${file}.part.json, que guarda o ponto em que ele parou. ${restartHint}`,
-    )
-  }
-  if (state.bytes === 0 && !state.isListed) return null // Killed before its first page.
-  if (!isResuming) {
-    throw new CommandError(
-      `Há uma exportação inacabada em ${file}.part (pedidos prontos: ${state.orders}). Para continuar, repita o comando com --resume. ${restartHint}`,
-    )
-  }
-  const different = differences(state.asked, request)
-  if (different.length > 0) {
-    throw new CommandError(
-      `Não dá para continuar ${file}.part: o pedido é outro (${different.join('; ')}). Repita as opções de antes. ${restartHint}`,
-    )
-  }
-  if (found.size < state.bytes) {
-    throw new CommandError(
-      `${file}.part foi alterado: tem ${count(found.size, 'byte')}, e deveria ter ${state.bytes.toLocaleString('pt-BR')}. ${restartHint}`,
-    )
-  }
-  // Another version of this program may have other columns, and the rows would be shifted.
-  if (!(await startsWith(part, head))) {
-    throw new CommandError(
-      `Não dá para continuar ${file}.part: as colunas dele não são as desta versão do comando. ${restartHint}`,
-    )
-  }
-  return state
-}
-
-async function startsWith(path: string, text: string): Promise<boolean> {
-  const expected = Buffer.from(text)
-  const handle = await open(path)
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(expected.length), { position: 0 })
-    return buffer.subarray(0, bytesRead).equals(expected)
-  } finally {
-    await handle.close()
-  }
 }
 
 async function writeAt(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {

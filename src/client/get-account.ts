@@ -1,4 +1,4 @@
-import { UnexpectedAnswerError } from './errors.ts'
+import { ApiError, EdgeError, UnexpectedAnswerError } from './errors.ts'
 import type { Account } from './schema.ts'
 import type { Transport } from './transport.ts'
 
@@ -19,4 +19,14 @@ export async function getAccount(
 function isAccount(value: unknown): value is Account {
   const { object, id, key } = (value ?? {}) as Partial<Account>
   return object === 'account' && typeof id === 'string' && Array.isArray(key?.scopes)
+}
+
+/** Of a service that is older than `GET /v1/account`. */
+export const isUnknownPath = (error: unknown) => error instanceof ApiError && error.status === 404
+
+/** Also of a gateway before the service that allows only the paths it knows. */
+export function isRefusedPath(error: unknown): boolean {
+  if (isUnknownPath(error)) return true
+  const isForeign = error instanceof EdgeError || error instanceof UnexpectedAnswerError
+  return isForeign && [403, 404, 405].includes(error.status)
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { formatInstant } from '../lib/instant.ts'
 import { parseQueryInstant } from '../orders/query-instant.ts'
-import { ApiError, EdgeError, UnexpectedAnswerError, UsageError } from './errors.ts'
-import { getAccount } from './get-account.ts'
+import { UsageError } from './errors.ts'
+import { getAccount, isRefusedPath, isUnknownPath } from './get-account.ts'
 import type { SyncState } from './sync-store.ts'
 import type { Transport } from './transport.ts'
 
@@ -89,16 +89,6 @@ async function readAccount(
     if (isAbsent(error)) return null
     throw error
   }
-}
-
-/** Of a service that is older than `GET /v1/account`. */
-const isUnknownPath = (error: unknown) => error instanceof ApiError && error.status === 404
-
-/** Also of a gateway before the service that allows only the paths it knows. */
-function isRefusedPath(error: unknown): boolean {
-  if (isUnknownPath(error)) return true
-  const isForeign = error instanceof EdgeError || error instanceof UnexpectedAnswerError
-  return isForeign && [403, 404, 405].includes(error.status)
 }
 
 function initialState(source: SyncState['source'], since: string | Date | undefined): SyncState {

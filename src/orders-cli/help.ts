@@ -75,8 +75,8 @@ Com --rows items as colunas do pedido se repetem em cada produto: some item.sub_
 
 Com --out, os pedidos ficam em ARQUIVO.part até o fim, e só então recebem o nome, no lugar do que havia ali. Se
 algo parar no meio, repita o mesmo comando com --resume: ele continua de onde parou (e começa, se não há o que
-continuar). ARQUIVO.part.json guarda o ponto; não há chave nele. Se ARQUIVO é um link simbólico, vale o arquivo que
-ele indica.
+continuar), com uma chave de mesmo acesso a dados pessoais. ARQUIVO.part.json guarda o ponto; não há chave nele. Se
+ARQUIVO é um link simbólico, vale o arquivo que ele indica.
 
 Exemplos:
   orders export --format csv-br --out pedidos.csv

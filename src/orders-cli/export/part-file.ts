@@ -5,13 +5,18 @@ import { CommandError, explain } from '../errors.ts'
 import type { Waiting } from '../lock/foreign-lock.ts'
 import { acquireLock } from '../lock/lock.ts'
 import { type ExportRequest, initialState, type PartState } from './part-state.ts'
-import { findUnfinished } from './unfinished.ts'
+import { findUnfinished, rejectOtherMask } from './unfinished.ts'
 
 /** An export in progress, under another name until it is complete. */
 export interface PartFile {
   state(): PartState
   /** Whether it continues the export of an earlier process. */
   isResumed: boolean
+  /**
+   * Keeps whether the key masks personal data, for a later process that resumes the export.
+   * @throws CommandError if the orders so far were read with the other kind of key
+   */
+  confirmMask(isMasked: boolean): void
   /** Appends a page, and then saves the cursor of the next. */
   append(text: string, cursor: string | null, orders: number): Promise<void>
   /**
@@ -82,6 +87,10 @@ export async function openPartFile(
     return {
       state: () => state,
       isResumed: resumed !== null,
+      confirmMask(isMasked) {
+        rejectOtherMask(file, state, isMasked)
+        state = { ...state, isMasked }
+      },
       async append(text, cursor, orders) {
         const bytes = Buffer.from(text)
         await lock.assertHeld()

@@ -21,6 +21,11 @@ export interface PartState {
   /** The length of the part file up to the last complete page. */
   bytes: number
   orders: number
+  /**
+   * Whether the key masks personal data. Absent where the API does not show it, and in a state of an
+   * earlier version.
+   */
+  isMasked?: boolean
 }
 
 /** The state before the first page. */

@@ -17,7 +17,7 @@ export async function findUnfinished(
   if (found === null) return null
   const text = await readFile(stateFile, 'utf8').catch(() => '')
   const state = parseState(text)
-  const restartHint = `Para começar de novo, apague ou mova ${file}.part.`
+  const restartHint = restartHintOf(file)
   if (state === null) {
     throw new CommandError(
       `${file}.part já existe, mas falta ${file}.part.json, que guarda o ponto em que ele parou. ${restartHint}`,
@@ -48,6 +48,22 @@ export async function findUnfinished(
   }
   return state
 }
+
+/**
+ * A file with orders of both kinds would show some customers without their data.
+ * @throws CommandError if the key masks personal data, and that of the state does not, or vice versa
+ */
+export function rejectOtherMask(file: string, { isMasked: before }: PartState, isMasked: boolean) {
+  if (before === undefined || before === isMasked) return
+  const [old, current] = isMasked
+    ? ['com dados pessoais', 'sem eles']
+    : ['sem dados pessoais', 'com eles']
+  throw new CommandError(
+    `Não dá para continuar ${file}.part com esta chave: os pedidos dele foram lidos ${old}, e ela os lê ${current}. Use uma chave com o mesmo acesso. ${restartHintOf(file)}`,
+  )
+}
+
+const restartHintOf = (file: string) => `Para começar de novo, apague ou mova ${file}.part.`
 
 async function startsWith(path: string, text: string): Promise<boolean> {
   const expected = Buffer.from(text)

@@ -4,6 +4,7 @@ import {
   type OrderPage,
   type OrdersClient,
 } from '../../client/client.ts'
+import { isRefusedPath } from '../../client/get-account.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { type Context, writeText } from '../context.ts'
 import { CommandError, ResumableError } from '../errors.ts'
@@ -38,6 +39,8 @@ export async function exportToFile(job: FileExport, { signal, status }: Context)
   const startedAt = monotonicClock()
   try {
     if (!part.state().isListed) {
+      const isMasked = await masksPersonalData(job.client, signal)
+      if (isMasked !== null) part.confirmMask(isMasked)
       for await (const page of pagesOf(job, part.state().cursor, signal)) {
         const head = part.state().bytes === 0 ? format.head : ''
         await part.append(head + encode(page, format), page.nextCursor, page.orders.length)
@@ -54,6 +57,17 @@ export async function exportToFile(job: FileExport, { signal, status }: Context)
   const { orders, bytes } = part.state()
   const elapsed = duration(monotonicClock() - startedAt)
   status.printLine(`${count(orders, 'pedido')} em ${file} (${size(bytes)}, ${elapsed})`)
+}
+
+/** Whether the key reads orders without personal data; `null` where the API does not show it. */
+async function masksPersonalData(client: OrdersClient, signal: AbortSignal) {
+  try {
+    const { key } = await client.account.get({ signal })
+    return key.scopes.includes('orders:read_masked')
+  } catch (error) {
+    if (isRefusedPath(error)) return null
+    throw error
+  }
 }
 
 /** How the final file is made from the part; `undefined` if it is the part. */

@@ -51,22 +51,26 @@ const outputFiles = () =>
 function clean() {
   for (const name of outputFiles()) rmSync(path(name))
 }
+const maskedKey = () => service.createKey(undefined, 'orders:read_masked')
 const ordersInPart = () => {
   const state = path(`${FILE}.part.json`)
   return existsSync(state) ? JSON.parse(readFileSync(state, 'utf8')).orders : 0
 }
 
-/** Starts an export that waits for its fourth page; `start` runs it. */
-async function startHeld<T>(start: (args: readonly string[], place: Place) => T) {
-  service.pauseAfter(3)
-  const started = start(CSV, place())
+/** Starts an export that waits for its third page; `start` runs it. */
+async function startHeld<T>(
+  start: (args: readonly string[], place: Place) => T,
+  env?: Record<string, string>,
+) {
+  service.pauseAfter(3) // The account and two pages.
+  const started = start(CSV, place(env))
   await vi.waitUntil(() => ordersInPart() >= 200, { timeout: 30_000, interval: 20 })
   return started
 }
 
 /** Leaves an unfinished export behind. */
-async function interrupt() {
-  const run = await startHeld(beginOrders)
+async function interrupt(env?: Record<string, string>) {
+  const run = await startHeld(beginOrders, env)
   run.interrupt()
   await run.finished
   service.release()
@@ -133,8 +137,35 @@ describe('an interrupted export', () => {
   })
 })
 
+describe('an unfinished export without personal data', () => {
+  afterEach(clean)
+
+  it('is not resumed with a key that reads them', async () => {
+    await interrupt({ ORDERS_API_KEY: await maskedKey() })
+    const orders = ordersInPart()
+    const { code, stderr } = await resume()
+    expect(code).toBe(1)
+    expect(stderr).toContain('os pedidos dele foram lidos sem dados pessoais, e ela os lê com eles')
+    expect(ordersInPart()).toBe(orders)
+  })
+
+  it('is resumed with another key that masks them', async () => {
+    await interrupt({ ORDERS_API_KEY: await maskedKey() })
+    const { code, stderr } = await resume({ ORDERS_API_KEY: await maskedKey() })
+    expect(code, stderr).toBe(0)
+  })
+
+  it('is resumed with any key after an earlier version began it', async () => {
+    await interrupt({ ORDERS_API_KEY: await maskedKey() })
+    const { isMasked: _, ...earlier } = JSON.parse(readFileSync(path(`${FILE}.part.json`), 'utf8'))
+    writeFileSync(path(`${FILE}.part.json`), JSON.stringify(earlier))
+    const { code, stderr } = await resume()
+    expect(code, stderr).toBe(0)
+  })
+})
+
 describe('an unfinished export', () => {
-  beforeAll(interrupt)
+  beforeAll(() => interrupt())
   afterAll(clean)
 
   it('an unfinished export is neither replaced nor resumed without --resume', async () => {
@@ -160,6 +191,15 @@ describe('an unfinished export', () => {
     const { code, stderr } = await resume({ ORDERS_API_KEY: await service.createKey('acc_other') })
     expect(code).toBe(1)
     expect(stderr).toMatch(/não aceita mais o ponto .* repita o comando sem --resume/)
+    expect(ordersInPart()).toBe(orders)
+  })
+
+  it('an unfinished export is not resumed with a key that masks personal data', async () => {
+    const orders = ordersInPart()
+    const { code, stderr } = await resume({ ORDERS_API_KEY: await maskedKey() })
+    expect(code).toBe(1)
+    expect(stderr).toContain('os pedidos dele foram lidos com dados pessoais, e ela os lê sem eles')
+    expect(stderr).toContain(`Para continuar:\n  orders ${RESUME}\n`)
     expect(ordersInPart()).toBe(orders)
   })
 

@@ -20,8 +20,9 @@ beforeEach(async () => {
   // Returns the first page, and cuts the connection in the middle of the next.
   server = createServer((request, reply) => {
     reply.setHeader('request-id', 'req_1')
+    if (!request.url?.startsWith('/v1/orders')) return void reply.writeHead(404).end()
     const page = { object: 'list', data: [apiOrder()], has_more: true, next_cursor: 'next' }
-    if (!request.url?.includes('cursor')) return void reply.end(JSON.stringify(page))
+    if (!request.url.includes('cursor')) return void reply.end(JSON.stringify(page))
     reply.setHeader('content-length', 1_000)
     reply.write('{"object":"list"', () => reply.destroy())
   })

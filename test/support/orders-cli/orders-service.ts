@@ -1,3 +1,4 @@
+import type { Scope } from '../../../src/auth/key-store.ts'
 import { DEMO_ACCOUNT } from '../../../src/demo/accounts.ts'
 import { demoOrders } from '../../../src/demo/demo-orders.ts'
 import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
@@ -20,7 +21,8 @@ export async function openOrdersService(count: number, settings: Record<string, 
   const app = await createTestApp(settings)
   const source = [...demoOrders({ count, seed: 1, until: Date.now() - HOUR_MS })]
   await app.load(source)
-  const createKey = async (accountId = DEMO_ACCOUNT) => (await app.issue({ accountId })).key
+  const createKey = async (accountId = DEMO_ACCOUNT, scope: Scope = 'orders:read') =>
+    (await app.issue({ accountId, scopes: [scope] })).key
   const key = await createKey()
   const apiUrl = await app.app.listen({ port: 0, host: '127.0.0.1' })
 

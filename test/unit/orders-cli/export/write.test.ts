@@ -21,7 +21,8 @@ afterEach(() => remove())
 async function failToRemoveState(): Promise<unknown> {
   const request = { url: BASE_URL, filters: {}, format: 'xlsx', rows: 'orders' }
   const part = await openPartFile('pedidos.xlsx', request, false, folder)
-  const fetch = async () => Response.json(page)
+  const fetch = async (url: unknown) =>
+    `${url}`.includes('/v1/orders') ? Response.json(page) : new Response(null, { status: 404 })
   const job = {
     client: createOrdersClient({ baseUrl: BASE_URL, apiKey: 'key_live_1', fetch }),
     filters: {},

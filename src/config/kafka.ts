@@ -12,7 +12,7 @@ export interface KafkaSettings {
   caFile: string | undefined
 }
 
-export const saslMechanisms = ['SCRAM-SHA-512', 'SCRAM-SHA-256', 'PLAIN'] as const
+const saslMechanisms = ['SCRAM-SHA-512', 'SCRAM-SHA-256', 'PLAIN'] as const
 export type SaslMechanism = (typeof saslMechanisms)[number]
 
 const DETAILS = [

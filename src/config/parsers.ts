@@ -114,7 +114,7 @@ export const webUrl = (value: string) => {
   return url.username === '' && url.password === '' && url.hash === '' ? url.href : undefined
 }
 
-export const tokenRoles = ['admin', 'read'] as const
+const tokenRoles = ['admin', 'read'] as const
 /** `read` may only read. */
 export type TokenRole = (typeof tokenRoles)[number]
 

@@ -8,7 +8,7 @@ import { prefersStrict } from './headers.ts'
 
 const MAX_IGNORED_PARAMS = 10
 /** Maximum echoed length of an unknown parameter name, in UTF-16 code units. */
-export const MAX_PARAM_NAME_LENGTH = 64
+const MAX_PARAM_NAME_LENGTH = 64
 /** The label of every parameter that does not exist, in logs and metrics. */
 export const UNKNOWN_PARAM = 'unknown'
 /** What a list of RFC 9651 can hold without quotes. */

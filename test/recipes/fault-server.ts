@@ -97,8 +97,6 @@ export async function startRecipeFaultServer(serviceUrl: string) {
   }
 }
 
-export type RecipeFaultServer = Awaited<ReturnType<typeof startRecipeFaultServer>>
-
 function calledOf({ url, headers, outcome, body }: RecordedRequest): Called {
   return {
     path: url.pathname,

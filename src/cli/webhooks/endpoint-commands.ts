@@ -112,11 +112,7 @@ function accountName({ accountId }: Endpoint): string {
 }
 
 /** Prints an endpoint to stdout. */
-export function printEndpoint(
-  endpoint: Endpoint,
-  json: true | undefined,
-  context: CommandContext,
-): void {
+function printEndpoint(endpoint: Endpoint, json: true | undefined, context: CommandContext): void {
   if (json) printJson(endpointJson(endpoint), context)
   else printTable([endpointRow(endpoint)], context)
 }

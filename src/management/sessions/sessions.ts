@@ -48,7 +48,7 @@ export interface ActiveSession extends SessionGrant {
 /** The sessions of the console. Calls throw Unavailable. */
 export type Sessions = ReturnType<typeof createSessions>
 
-export const LINK_MS = MINUTE_MS
+const LINK_MS = MINUTE_MS
 export const DEFAULT_TTL_SECONDS = 3_600
 export const MIN_TTL_SECONDS = 60
 export const MAX_TTL_SECONDS = 43_200

@@ -40,7 +40,7 @@ export type SendDelivery = (
 ) => Promise<AttemptResult>
 
 /** Whether the account must still have a view of the event's order. */
-export function needsView({ event: { type } }: StoredDelivery): boolean {
+function needsView({ event: { type } }: StoredDelivery): boolean {
   return type !== 'order.removed' && type !== TEST_EVENT
 }
 

@@ -145,7 +145,7 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
  * The delay that `Retry-After` requests, in milliseconds from `nowMs` (epoch), not capped; `null`
  * unless it is a number of seconds or an HTTP date. A past date is 0.
  */
-export function parseRetryAfter(value: string | string[], nowMs: number): number | null {
+function parseRetryAfter(value: string | string[], nowMs: number): number | null {
   const text = String(value).trim()
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000
   const date = HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN

@@ -124,14 +124,14 @@ async function startProcess(
 }
 
 /** Sends a delivery as the dispatcher does. */
-export async function deliverTo(url: string, { headers, body }: SignedDelivery): Promise<number> {
+async function deliverTo(url: string, { headers, body }: SignedDelivery): Promise<number> {
   const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' })
   await response.arrayBuffer()
   return response.status
 }
 
 /** The address that a receiver prints when it listens. */
-export async function listening(child: ChildProcessWithoutNullStreams): Promise<string> {
+async function listening(child: ChildProcessWithoutNullStreams): Promise<string> {
   let output = ''
   child.stdout.resume()
   return await new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 /** The records of a CSV text, parsed strictly by RFC 4180. */
-export function parseCsv(text: string, separator: string): string[][] {
+function parseCsv(text: string, separator: string): string[][] {
   const records: string[][] = []
   let cells: string[] = []
   let at = 0

@@ -36,7 +36,7 @@ export interface ScriptedTime {
 }
 
 /** Starts with the current time. */
-export function createScriptedTime(): ScriptedTime {
+function createScriptedTime(): ScriptedTime {
   let offsetMs = 0
   let backMs = 0
   return {

@@ -6,7 +6,7 @@ export const DAY_MS = 24 * 60 * MINUTE_MS
 export const until = Date.parse('2026-03-01T12:00:00.000Z')
 
 export const orders = [...demoOrders({ count: 3000, seed: 1, until })]
-export const stretches = [orders.slice(0, 2000), orders.slice(500, 2500), orders.slice(1000)]
+const stretches = [orders.slice(0, 2000), orders.slice(500, 2500), orders.slice(1000)]
 export const everyStretchHas = (is: (order: SourceOrder) => unknown) =>
   stretches.every((stretch) => stretch.some(is))
 

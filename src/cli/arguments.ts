@@ -1,16 +1,15 @@
 import { InvalidArgumentError } from 'commander'
 import { type Scope, scopes } from '../auth/key-store.ts'
-import { accountIdPattern } from '../lib/account-ids.ts'
+import { isAccountId } from '../lib/account-ids.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/durations.ts'
 import { parseInstant } from '../lib/instant.ts'
 import { isDay } from '../management/usage/usage-day.ts'
 
-const ACCOUNT_ID = new RegExp(accountIdPattern)
 const UNIT_MS = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const
 
 /** Parses an account id. */
 export function account(text: string): string {
-  if (ACCOUNT_ID.test(text)) return text
+  if (isAccountId(text)) return text
   throw new InvalidArgumentError('Expected 1 to 64 letters, digits, "_" or "-".')
 }
 

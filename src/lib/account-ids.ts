@@ -1,6 +1,13 @@
 /** Pattern of account ids in keys and source orders. */
 export const accountIdPattern = '^[A-Za-z0-9_-]{1,64}$'
 
+const ACCOUNT_ID = new RegExp(accountIdPattern)
+
+/** Whether a text has the form of an account id, which a sandbox has not. */
+export function isAccountId(text: string): boolean {
+  return ACCOUNT_ID.test(text)
+}
+
 /**
  * The sandbox of the account `A` is the internal account `A.test`. No account id contains a dot, so
  * no live account can be a sandbox, and whatever is stored or counted by account is separate.

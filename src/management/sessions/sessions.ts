@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { KeyStore } from '../../auth/key-store.ts'
-import { accountIdPattern } from '../../lib/account-ids.ts'
+import { isAccountId } from '../../lib/account-ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
 import type { Actor } from '../audit/audit-entry.ts'
@@ -143,10 +143,8 @@ const newSecret = () => randomBytes(SECRET_BYTES).toString('base64url')
 
 const secretDigestOf = (secret: string) => hash('sha256', secret)
 
-const ACCOUNT_ID = new RegExp(accountIdPattern)
-
 function parseLink({ accountId, subject, capabilities, ttlSeconds }: LinkRequest) {
-  if (!ACCOUNT_ID.test(accountId)) {
+  if (!isAccountId(accountId)) {
     throw new ManagementError(
       'invalid_account',
       `there is no account "${accountId}": use 1 to 64 letters, digits, "_" or "-"`,

@@ -1,9 +1,7 @@
 import fp from 'fastify-plugin'
-import { accountIdPattern } from '../../../lib/account-ids.ts'
+import { isAccountId } from '../../../lib/account-ids.ts'
 import { ManagementError } from '../../../management/management-error.ts'
 import { handleUnknownParams } from '../../unknown-params.ts'
-
-const ACCOUNT_ID = new RegExp(accountIdPattern)
 
 /**
  * Validates what all routes have in common: account ids in paths, and the names of query parameters,
@@ -16,7 +14,7 @@ export default fp(
       handleUnknownParams(request, reply, Object.keys(querystring?.properties ?? {}))
       const { account } = request.params as { account?: string }
       // Not a 404: accounts exist without being created, so only the form of an id can be wrong.
-      if (account !== undefined && !ACCOUNT_ID.test(account)) {
+      if (account !== undefined && !isAccountId(account)) {
         throw new ManagementError('invalid_account', 'the account id is not valid')
       }
     })

@@ -1,5 +1,5 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { accountIdPattern } from '../../../lib/account-ids.ts'
+import { isAccountId } from '../../../lib/account-ids.ts'
 import { InvalidParamError } from '../../../lib/invalid-param-error.ts'
 import { auditEntryJson } from '../../../management/audit/audit-json.ts'
 import type { AuditLog } from '../../../management/audit/audit-log.ts'
@@ -17,7 +17,6 @@ const Querystring = Type.Object({
   ...PageParams.properties,
 })
 
-const ACCOUNT_ID = new RegExp(accountIdPattern)
 const INVALID_ACCOUNT =
   'Envie em account_id o id de uma conta: 1 a 64 letras, dígitos, "_" ou "-". Sem account_id, a lista tem as mudanças de todas.'
 
@@ -28,7 +27,7 @@ const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async (app, o
   app.get('/audit', { schema: { querystring: Querystring } }, async (request) => {
     const { account_id: accountId, ...params } = request.query
     authorize(request, { accountId: accountId ?? null, isChange: false })
-    if (accountId !== undefined && !ACCOUNT_ID.test(accountId)) {
+    if (accountId !== undefined && !isAccountId(accountId)) {
       throw new InvalidParamError('account_id', INVALID_ACCOUNT)
     }
     const list = `audit ${accountId ?? '*'}`

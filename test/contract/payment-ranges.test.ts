@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
 import { load } from '../../src/indexing/sources/load.ts'
 import { createWriter } from '../../src/indexing/writer/writer.ts'
+import { MINUTE_MS } from '../../src/lib/durations.ts'
 import { formatInstant } from '../../src/lib/instant.ts'
 import { noFilters, type OrderFilters } from '../../src/orders/filters.ts'
 import { isAfter, type Position, type Sort, sorts } from '../../src/orders/order-store.ts'
@@ -10,7 +11,6 @@ import { ndjson } from '../support/stores/services.ts'
 import { type StoresUnderTest, useStores } from './stores-under-test.ts'
 
 const START = Date.parse('2026-03-01T00:00:00Z')
-const MINUTE_MS = 60_000
 const ORDERS = 300
 const PAGE_SIZE = 9
 

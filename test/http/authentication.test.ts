@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/auth/api-key.ts'
+import { HOUR_MS } from '../../src/lib/durations.ts'
 import { createTestApp, type TestApp } from '../support/http/test-app.ts'
-
-const HOUR_MS = 3_600_000
 
 let app: TestApp
 let key: string

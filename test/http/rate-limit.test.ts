@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/auth/api-key.ts'
+import { DAY_MS, HOUR_MS } from '../../src/lib/durations.ts'
 import { createTestApp, type TestApp } from '../support/http/test-app.ts'
-
-const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
 
 /** The app with the limits of the contract. */
 let app: TestApp

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
+import { HOUR_MS } from '../../src/lib/durations.ts'
 import type { CursorCodec, Listing } from '../../src/orders/cursor.ts'
 import type { InstantRange } from '../../src/orders/filters.ts'
 import { listings, pagerStates } from '../support/orders/arbitraries.ts'
 
-const HOUR_MS = 3_600_000
 type Parameter = [name: string, value: string]
 
 /** Writes each character plain or escaped, in either case, as RFC 3986 allows. */

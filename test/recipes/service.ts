@@ -1,6 +1,7 @@
 import { DEMO_ACCOUNT } from '../../src/demo/accounts.ts'
 import { demoOrders } from '../../src/demo/demo-orders.ts'
 import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
+import { HOUR_MS } from '../../src/lib/durations.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { startApiServer } from '../support/cli/api-server.ts'
 import { runCommand } from '../support/cli/command.ts'
@@ -23,7 +24,6 @@ export const CONTRACT_LIMITS = { RATE_LIMIT_CAPACITY: '20', RATE_LIMIT_REFILL_PE
 const DRAIN_COUNT = 40
 
 /** The age of the newest initial order, so that an overlap returns almost none. */
-const HOUR_MS = 3_600_000
 
 /**
  * A service with orders of every kind, some without `updated_at`, a key that reads them, and a

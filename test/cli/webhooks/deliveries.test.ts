@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { DAY_MS, HOUR_MS } from '../../../src/lib/durations.ts'
 import { runCommand, startInProcess } from '../../support/cli/command.ts'
 import { attempt } from '../../support/webhooks/delivery.ts'
 import { openWebhookCommands } from './webhook-commands.ts'
@@ -15,8 +16,6 @@ afterAll(commands.remove)
 
 const done = { state: 'expired', nextAt: null } as const
 const since = (msAgo: number) => new Date(Date.now() - msAgo).toISOString()
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 describe('webhooks deliveries', () => {
   it('prints the deliveries of an endpoint with their attempts as JSON', async () => {

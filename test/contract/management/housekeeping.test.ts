@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { DAY_MS } from '../../../src/lib/durations.ts'
 import { purgeExpired, startHousekeeping } from '../../../src/management/housekeeping.ts'
 import {
   type ManagementStoresUnderTest,
@@ -6,7 +7,6 @@ import {
 } from './management-stores-under-test.ts'
 
 const NOW = Date.parse('2026-11-23T12:00:00Z')
-const DAY_MS = 86_400_000
 
 const usedOn = (day: string) => ({
   ...{ day, keyId: 'key_1', accountId: 'acc_1', processId: 'run_1' },

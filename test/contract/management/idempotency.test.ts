@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
+import { HOUR_MS } from '../../../src/lib/durations.ts'
 import {
   ABANDONED_AFTER_MS,
   createIdempotency,
@@ -10,7 +11,6 @@ import {
 import { openServices, type Services } from '../../../src/services.ts'
 import { useServices } from '../../support/stores/use-services.ts'
 
-const HOUR_MS = 3_600_000
 const CALLS = 12
 const request = { id: 'request', bodyDigest: 'body' }
 const response = { status: 201, body: '{"id":"key_1"}' }

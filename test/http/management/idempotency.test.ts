@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../../src/lib/durations.ts'
 import { Unavailable } from '../../../src/lib/unavailable.ts'
 import { ABANDONED_AFTER_MS } from '../../../src/management/idempotency/idempotency.ts'
 import type { ManagementStores } from '../../../src/management/management-stores.ts'
@@ -7,7 +8,6 @@ import { useManagementApi } from '../../support/management/management-api.ts'
 import { createEndpoint, RECEIVER } from '../../support/management/webhook-endpoints.ts'
 
 const KEYS = '/accounts/acc_1/keys'
-const HOUR_MS = 3_600_000
 const conflict = {
   status: 409,
   json: { error: { type: 'invalid_request_error', code: 'conflict' } },

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { DAY_MS } from '../../../src/lib/durations.ts'
 import { useManagementApi } from '../../support/management/management-api.ts'
 
 const test = useManagementApi()
 
 const NOW = Date.parse('2026-11-23T02:00:00Z')
-const DAY_MS = 86_400_000
 const dayOf = (daysAgo: number) => new Date(NOW - daysAgo * DAY_MS).toISOString().slice(0, 10)
 
 async function count(accountId: string, ...daysAgo: readonly number[]): Promise<void> {

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
+import { MINUTE_MS } from '../../../src/lib/durations.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend, EXPIRING_LEASE } from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
 
-const MINUTE_MS = 60_000
 /** Maximum clock skew; beyond it, the writer rejects its clock. */
 const AHEAD_MS = 4_000
 

@@ -2,12 +2,12 @@ import type { Scope } from '../../../src/auth/key-store.ts'
 import { DEMO_ACCOUNT } from '../../../src/demo/accounts.ts'
 import { demoOrders } from '../../../src/demo/demo-orders.ts'
 import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
+import { HOUR_MS } from '../../../src/lib/durations.ts'
 import type { Order } from '../../../src/orders/order.ts'
 import { startFaultServer } from '../http/fault-server.ts'
 import { createTestApp, type ListBody, ROOMY } from '../http/test-app.ts'
 import { isVisible, type Version } from '../simulation/order-generator.ts'
 
-const HOUR_MS = 3_600_000
 /** How long the API caches a valid key. */
 const KEY_CACHE_MS = 5_000
 /** The limits of the contract, for `openOrdersService`. */

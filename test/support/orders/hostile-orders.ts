@@ -1,6 +1,7 @@
 import { createRandom } from '../../../src/demo/random.ts'
 import { projectOrder } from '../../../src/indexing/projection/order-views.ts'
 import { type OrderDocument, renderDocument } from '../../../src/indexing/writer/order-document.ts'
+import { MINUTE_MS } from '../../../src/lib/durations.ts'
 import type { Order } from '../../../src/orders/order.ts'
 import { sourceOrder } from './source-order.ts'
 
@@ -49,7 +50,6 @@ const SEED = 1
 const views = projectOrder(sourceOrder()).views
 const CREATED_FROM = Date.parse('2025-01-01T00:00:00Z')
 const STAMP = Date.parse('2026-05-01T00:00:00Z')
-const MINUTE_MS = 60_000
 
 /** The first documents of {@link hostileDocument}. */
 export function* hostileDocuments(accountId: string, count: number): Generator<OrderDocument> {

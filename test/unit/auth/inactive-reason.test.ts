@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { inactiveReason } from '../../../src/auth/inactive-reason.ts'
+import { HOUR_MS } from '../../../src/lib/durations.ts'
 import { keyRecord } from '../../support/stores/key-record.ts'
 
-const HOUR_MS = 3_600_000
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 
 describe('inactiveReason', () => {

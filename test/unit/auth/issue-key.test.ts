@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { isWellFormedKey, keyDigest } from '../../../src/auth/api-key.ts'
+import { DAY_MS } from '../../../src/lib/durations.ts'
 import { ISSUED_AT, useKeyStore } from '../../support/stores/memory-key-store.ts'
 
-const DAY_MS = 86_400_000
 const test = useKeyStore()
 const { keyPepper, issue } = test
 

@@ -5,11 +5,9 @@ import {
   type KeyLookupOutcome,
 } from '../../../src/auth/key-cache.ts'
 import type { KeyRecord, KeyWithAccount } from '../../../src/auth/key-store.ts'
+import { MINUTE_MS, SECOND_MS } from '../../../src/lib/durations.ts'
 import { Unavailable } from '../../../src/lib/unavailable.ts'
 import { keyRecord } from '../../support/stores/key-record.ts'
-
-const SECOND_MS = 1000
-const MINUTE_MS = 60 * SECOND_MS
 
 const keyWithAccount = (
   changes: Partial<KeyRecord> = {},

@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { KeyTimestamps } from '../../../src/auth/key-store.ts'
 import { createLastUse, type LastUse } from '../../../src/auth/last-use.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../src/lib/durations.ts'
 import { Unavailable } from '../../../src/lib/unavailable.ts'
 import { keyRecord } from '../../support/stores/key-record.ts'
 
-const HOUR_MS = 3_600_000
-const MINUTE_MS = 60_000
 const DEADLINE_MS = 30_000
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 

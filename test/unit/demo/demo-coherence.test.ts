@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { scenarioAt } from '../../../src/demo/scenarios.ts'
 import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
+import { DAY_MS, MINUTE_MS } from '../../../src/lib/durations.ts'
 import {
-  DAY_MS,
   documentOf,
   groupsOf,
   idsOf,
@@ -10,7 +10,6 @@ import {
   instantsOf,
   isSplit,
   lastPayment,
-  MINUTE_MS,
   orders,
   subtotalOf,
   sum,

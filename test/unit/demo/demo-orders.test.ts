@@ -4,7 +4,8 @@ import { DEMO_ACCOUNT, DEMO_ACCOUNTS } from '../../../src/demo/accounts.ts'
 import { demoOrders } from '../../../src/demo/demo-orders.ts'
 import { ROUND_LENGTH, scenarioAt, scenarios } from '../../../src/demo/scenarios.ts'
 import { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
-import { byText, DAY_MS, idsOf, idsWhere, orders, until } from './sample.ts'
+import { DAY_MS } from '../../../src/lib/durations.ts'
+import { byText, idsOf, idsWhere, orders, until } from './sample.ts'
 
 describe('demo orders', () => {
   it('demo orders are deterministic for the same options', () => {

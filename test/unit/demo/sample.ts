@@ -1,8 +1,6 @@
 import { demoOrders } from '../../../src/demo/demo-orders.ts'
 import type { SourceOrder, SourcePayment } from '../../../src/indexing/projection/source-order.ts'
 
-export const MINUTE_MS = 60_000
-export const DAY_MS = 24 * 60 * MINUTE_MS
 export const until = Date.parse('2026-03-01T12:00:00.000Z')
 
 export const orders = [...demoOrders({ count: 3000, seed: 1, until })]

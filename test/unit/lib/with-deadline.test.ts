@@ -1,7 +1,6 @@
 import { expect, it, vi } from 'vitest'
+import { MINUTE_MS } from '../../../src/lib/durations.ts'
 import { withDeadline } from '../../../src/lib/with-deadline.ts'
-
-const MINUTE_MS = 60_000
 
 it('withDeadline returns a result in time, and no timeout follows', async () => {
   const onTimeout = vi.fn(() => new Error('too late'))

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../../../src/lib/durations.ts'
 import {
   type Dispatching,
   eventually,
@@ -6,8 +7,6 @@ import {
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
-
-const HOUR_MS = 3_600_000
 
 const orders = (count: number, prefix = 'ord') =>
   Array.from({ length: count }, (_, index) => `${prefix}_${index}`)

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../../../src/lib/durations.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import {
   type Dispatching,
@@ -9,7 +10,6 @@ import { withDeliveries } from '../../../support/webhooks/stubbed-stores.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 /** Longer than any delay between two probes. */
-const HOUR_MS = 3_600_000
 /** The delay after the first failed probe. */
 const FIRST_PROBE_MS = 10_000
 

@@ -3,8 +3,7 @@ import {
   createLagTracker,
   type LagTracker,
 } from '../../../../src/indexing/sources/visibility-lag.ts'
-
-const MINUTE_MS = 60_000
+import { MINUTE_MS } from '../../../../src/lib/durations.ts'
 
 let nowMs: number
 /** The newest visible write timestamp of each account. */

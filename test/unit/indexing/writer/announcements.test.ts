@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../../../src/lib/durations.ts'
 import { accountEvents } from '../../../../src/webhooks/events/event-record.ts'
 import { INVISIBLE, NOW, startWriter, type Version } from '../../../support/orders/order-writer.ts'
 import { sourcePayment } from '../../../support/orders/source-order.ts'
@@ -428,7 +429,6 @@ describe('a crash', () => {
 })
 
 describe('a writer whose clock is set back', () => {
-  const HOUR_MS = 3_600_000
   const instants = () => index.events.map(({ recordedAt }) => recordedAt)
 
   beforeEach(() => live(1, AWAITING))

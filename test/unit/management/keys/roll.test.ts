@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { inactiveReason } from '../../../../src/auth/inactive-reason.ts'
 import type { KeyRecord } from '../../../../src/auth/key-store.ts'
+import { DAY_MS, HOUR_MS } from '../../../../src/lib/durations.ts'
 import { CLI_ACTOR } from '../../../../src/management/audit/audit-entry.ts'
 import { createKeyManagement } from '../../../../src/management/keys/key-management.ts'
 import { ISSUED_AT as NOW, useKeyStore } from '../../../support/stores/memory-key-store.ts'
 
-const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
 const test = useKeyStore()
 const { keyPepper, issue } = test
 

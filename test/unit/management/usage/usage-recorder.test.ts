@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { DAY_MS } from '../../../../src/lib/durations.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { sumUsage } from '../../../../src/management/usage/sum-usage.ts'
 import {
@@ -8,7 +9,6 @@ import {
 import type { UsageCounters } from '../../../../src/management/usage/usage-store.ts'
 
 const NOON = Date.parse('2026-11-01T12:00:00Z')
-const DAY_MS = 86_400_000
 
 let nowMs: number
 /** By day, key and process, as the port requires. */

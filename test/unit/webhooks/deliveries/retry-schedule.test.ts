@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../../../src/lib/durations.ts'
 import {
   createRetrySchedule,
   DEFAULT_RETRY_DELAYS_MS,
 } from '../../../../src/webhooks/deliveries/retry-schedule.ts'
 
-const HOUR_MS = 3_600_000
 const middle = () => 0.5
 
 describe('the retry schedule', () => {

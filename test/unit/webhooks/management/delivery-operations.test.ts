@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_LIST_ITEMS } from '../../../../src/http/management/list-page.ts'
+import { DAY_MS, HOUR_MS } from '../../../../src/lib/durations.ts'
 import {
   type DeliveryState,
   type DeliveryStore,
@@ -13,7 +14,7 @@ import {
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { attempt } from '../../../support/webhooks/delivery.ts'
 import { withDeliveries } from '../../../support/webhooks/stubbed-stores.ts'
-import { DAY_MS, HOUR_MS, NOW, useManagement, withCode } from './management.ts'
+import { NOW, useManagement, withCode } from './management.ts'
 
 const test = useManagement()
 

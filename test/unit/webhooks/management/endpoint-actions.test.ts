@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { DAY_MS, HOUR_MS } from '../../../../src/lib/durations.ts'
 import type { RepeatableRequest } from '../../../../src/webhooks/endpoints/endpoint.ts'
 import { createEndpointActions } from '../../../../src/webhooks/management/endpoint-actions.ts'
 import { deriveSecret } from '../../../../src/webhooks/sending/signing-secret.ts'
 import { failTimes, withDeliveries } from '../../../support/webhooks/stubbed-stores.ts'
-import { DAY_MS, failing, HOUR_MS, healthy, NOW, useManagement, withCode } from './management.ts'
+import { failing, healthy, NOW, useManagement, withCode } from './management.ts'
 
 const test = useManagement()
 

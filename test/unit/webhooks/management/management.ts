@@ -1,4 +1,5 @@
 import { beforeEach, expect } from 'vitest'
+import { DAY_MS } from '../../../../src/lib/durations.ts'
 import type { NamedSecrets } from '../../../../src/lib/named-secret.ts'
 import type { Services } from '../../../../src/services.ts'
 import type { Delivery } from '../../../../src/webhooks/deliveries/delivery.ts'
@@ -11,8 +12,6 @@ import {
 import { useServices } from '../../../support/stores/use-services.ts'
 import { delivery } from '../../../support/webhooks/delivery.ts'
 
-export const DAY_MS = 86_400_000
-export const HOUR_MS = 3_600_000
 export const NOW = Date.parse('2026-03-01T12:00:00Z')
 
 /** The health of an endpoint. */

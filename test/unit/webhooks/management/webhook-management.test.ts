@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../../../src/lib/durations.ts'
 import { statusJson } from '../../../../src/webhooks/management/webhook-json.ts'
-import { HOUR_MS, NOW, useManagement, withCode } from './management.ts'
+import { NOW, useManagement, withCode } from './management.ts'
 
 const test = useManagement()
 const status = async () => statusJson(await test.management.status(0))

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ClockSkewError, MAX_CLOCK_SKEW_MS } from '../../../../../src/indexing/writer/clock-skew.ts'
 import { LeaseLostError } from '../../../../../src/indexing/writer/order-index.ts'
+import { DAY_MS } from '../../../../../src/lib/durations.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import { createLeaseHolders } from './lease-holders.ts'
 import {
@@ -12,7 +13,6 @@ import {
 } from './memory-lease.ts'
 
 const NOON = Date.parse('2026-03-01T12:00:00Z')
-const DAY_MS = 86_400_000
 
 type Writer = Awaited<ReturnType<ReturnType<typeof createLeaseHolders>['startWriter']>>
 

@@ -4,6 +4,7 @@ import {
   ClockSkewError,
   TimestampsAheadError,
 } from '../../../../../src/indexing/writer/clock-skew.ts'
+import { HOUR_MS } from '../../../../../src/lib/durations.ts'
 import { applyMigrations } from '../../../../../src/stores/sqlite/database/database.ts'
 import { ordersMigrations } from '../../../../../src/stores/sqlite/database/schema.ts'
 import {
@@ -12,7 +13,6 @@ import {
 } from '../../../../../src/stores/sqlite/write/write-timestamps.ts'
 
 const NOON = Date.parse('2026-03-01T12:00:00Z')
-const HOUR_MS = 3_600_000
 /** Of Linux. */
 const UPTIME_STEP_MS = 10
 

@@ -13,6 +13,7 @@ const kinds = {
   invalid_list: 'invalid',
   too_many_lines: 'invalid',
   account_blocked: 'conflict',
+  too_many_keys: 'conflict',
   key_missing: 'not_found',
   key_inactive: 'conflict',
   invalid_scenario: 'invalid',

@@ -17,6 +17,7 @@ import {
 import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
 import { ApiError } from '../api-error.ts'
 import { MAX_LIST_ITEMS } from './list-page.ts'
+import { MAX_OWN_KEYS } from './routes/keys.ts'
 import { MAX_OWN_ENDPOINTS } from './routes/webhook-endpoints.ts'
 
 const KIB = 1_024
@@ -129,6 +130,7 @@ const MESSAGES: Record<ManagementErrorCode | WebhookErrorCode, string> = {
     'Envie uma lista JSON de pedidos, ou um pedido por linha com "Content-Type: application/x-ndjson".',
   too_many_lines: `Envie no máximo ${MAX_LINES} pedidos por chamada.`,
   account_blocked: 'A conta está bloqueada. Desbloqueie-a antes.',
+  too_many_keys: `A conta já tem ${MAX_OWN_KEYS} chaves ativas, o máximo no painel em cada modo. Revogue uma e tente de novo.`,
   key_missing: 'Esta conta não tem uma chave com este id. A lista de chaves mostra os ids.',
   invalid_scenario: 'Envie em scenario um id de GET /v1/sandbox-scenarios.',
   sandbox_full: `O sandbox desta conta já tem ${MAX_SANDBOX_ORDERS} pedidos. Apague um deles com erase, e crie de novo.`,

@@ -2,7 +2,7 @@ import type { KeyRecord } from '../../auth/key-store.ts'
 import { sandboxOf } from '../../lib/account-ids.ts'
 import { formatInstant, formatInstantOrNull } from '../../lib/instant.ts'
 import type { UsageStore } from '../usage/usage-store.ts'
-import type { MadeKey } from './key-management.ts'
+import type { MadeKey } from './key-maker.ts'
 
 /**
  * When a key was last used, epoch milliseconds; `null` for never. `countedAt`: from its usage, which

@@ -1,16 +1,14 @@
 import { looksLikeKey } from '../../auth/api-key.ts'
 import { inactiveReason } from '../../auth/inactive-reason.ts'
-import { issueKey, type KeyGrant } from '../../auth/issue-key.ts'
 import type { KeyRecord, KeyStore } from '../../auth/key-store.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { DAY_MS } from '../../lib/durations.ts'
-import { derivedKeyIdPrefix, newKeyId } from '../../lib/ids.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
-import { IDEMPOTENCY_KEY_TTL_MS } from '../idempotency/idempotency.ts'
 import { ManagementError } from '../management-error.ts'
 import type { SessionStore } from '../sessions/session-store.ts'
 import { type KeyRequest, parseGrant } from './key-grant.ts'
+import { createKeyMaker, type MadeKey, type MakeKeyOptions } from './key-maker.ts'
 
 export interface KeyManagementOptions {
   keys: KeyStore
@@ -26,13 +24,6 @@ export interface KeyTarget {
   id: string
   /** Then a key of another account does not exist. */
   accountId?: string
-}
-
-/** A new key and its record. */
-export interface MadeKey {
-  /** `null` for a repetition: the key was stored before an error, and only its digest is. */
-  key: string | null
-  record: KeyRecord
 }
 
 /** The management of keys, for commands and for the management API. Calls throw Unavailable. */
@@ -56,49 +47,22 @@ export function createKeyManagement({
     throw keyMissing(id)
   }
 
-  /**
-   * The id of a new key, and the key when this request stored it before an error. The id begins as
-   * the request decides. The rest is random: also when a failed write is stored late, two keys never
-   * share an id.
-   */
-  async function place(
-    accountId: string,
-    requestId: string | undefined,
-  ): Promise<{ keyId: string; made: KeyRecord | undefined }> {
-    if (requestId === undefined) return { keyId: newKeyId(), made: undefined }
-    const sinceMs = clock() - IDEMPOTENCY_KEY_TTL_MS
-    const prefix = derivedKeyIdPrefix(requestId)
-    const all = await keys.list(accountId, { refresh: true })
-    const made = all.find(
-      ({ keyId, createdAt, revokedAt }) =>
-        keyId.startsWith(prefix) && createdAt >= sinceMs && revokedAt === null,
-    )
-    return { keyId: made?.keyId ?? newKeyId(prefix), made }
-  }
-
-  /** Issues a key, unless a request repeats one that is stored. */
-  async function issue(
-    keyId: string,
-    grant: KeyGrant,
-    nowMs: number,
-    made: KeyRecord | undefined,
-  ): Promise<MadeKey> {
-    if (made !== undefined) return { key: null, record: made }
-    return issueKey({ keys, keyPepper }, grant, nowMs, { keyId })
-  }
+  const { make } = createKeyMaker({ keys, keyPepper, clock })
 
   return {
-    /**
-     * `requestId`: that of the `Idempotency-Key`; its repetition returns the key that it stored.
-     * @throws ManagementError `invalid_scopes`, `invalid_name`, `invalid_expiry`
-     */
-    async create(actor: Actor, request: KeyRequest, requestId?: string): Promise<MadeKey> {
+    /** @throws ManagementError `invalid_scopes`, `invalid_name`, `invalid_expiry`, `too_many_keys` */
+    async create(
+      actor: Actor,
+      request: KeyRequest,
+      options: MakeKeyOptions = {},
+    ): Promise<MadeKey> {
       const nowMs = clock()
       const grant = parseGrant(request, nowMs)
       const { accountId } = grant
-      const { keyId, made } = await place(accountId, requestId)
-      const intent = { action: 'key.create', accountId, target: keyId } as const
-      return audit.record(actor, intent, () => issue(keyId, grant, nowMs, made))
+      return make(grant, { ...options, nowMs }, ({ keyId, issue }) => {
+        const intent = { action: 'key.create', accountId, target: keyId } as const
+        return audit.record(actor, intent, issue)
+      })
     },
 
     /** All keys of an account, oldest first. */
@@ -107,15 +71,14 @@ export function createKeyManagement({
     find,
 
     /**
-     * Issues a key with the same grant and lifetime. The old key expires within `overlapMs`. A
-     * repetition with `requestId`, that of the `Idempotency-Key`, completes a roll that failed.
-     * @throws ManagementError `key_missing`, `key_inactive`, `invalid_overlap`
+     * Issues a key with the same grant and lifetime. The old key expires within `overlapMs`.
+     * @throws ManagementError `key_missing`, `key_inactive`, `invalid_overlap`, `too_many_keys`
      */
     async roll(
       actor: Actor,
       rolled: KeyTarget,
       overlapMs: number,
-      requestId?: string,
+      options: MakeKeyOptions = {},
     ): Promise<MadeKey & { old: KeyRecord }> {
       if (!(overlapMs >= 0 && overlapMs <= MAX_KEY_OVERLAP_MS)) {
         const message = `both keys may be valid for 0 to ${MAX_KEY_OVERLAP_MS / DAY_MS} days`
@@ -123,20 +86,22 @@ export function createKeyManagement({
       }
       const nowMs = clock()
       const old = await find(rolled)
-      const { keyId, made } = await place(old.accountId, requestId)
-      const reason = inactiveReason(old, nowMs)
-      if (reason && made === undefined) {
-        throw new ManagementError('key_inactive', `${old.keyId} is ${reason}: create a key instead`)
-      }
-      const grant = { ...old, expiresAt: old.ttlMs === null ? null : nowMs + old.ttlMs }
-      const rolledAt = made?.createdAt ?? nowMs
-      const endsAt = Math.min(old.expiresAt ?? Infinity, rolledAt + overlapMs)
       const { accountId, keyId: target } = old
-      const intent = { action: 'key.roll', accountId, target, successor: keyId } as const
-      return audit.record(actor, intent, async () => {
-        const issued = await issue(keyId, grant, nowMs, made)
-        const expiresAt = await keys.expire(old.digest, endsAt)
-        return { ...issued, old: { ...old, expiresAt } }
+      const grant = { ...old, expiresAt: old.ttlMs === null ? null : nowMs + old.ttlMs }
+      const replaced = overlapMs === 0 ? target : undefined
+      return make(grant, { ...options, nowMs, replaced }, async ({ keyId, made, issue }) => {
+        const reason = inactiveReason(old, nowMs)
+        if (reason && made === undefined) {
+          throw new ManagementError('key_inactive', `${target} is ${reason}: create a key instead`)
+        }
+        const rolledAt = made?.createdAt ?? nowMs
+        const endsAt = Math.min(old.expiresAt ?? Infinity, rolledAt + overlapMs)
+        const intent = { action: 'key.roll', accountId, target, successor: keyId } as const
+        return audit.record(actor, intent, async () => {
+          const issued = await issue()
+          const expiresAt = await keys.expire(old.digest, endsAt)
+          return { ...issued, old: { ...old, expiresAt } }
+        })
       })
     },
 

@@ -151,6 +151,32 @@ describe('a session', () => {
     expect(await createEndpoint('acc_many')).toMatch(/^we_/)
   })
 
+  /** Creates keys with a token; returns their ids, and the calls of a session. */
+  async function withKeys(accountId: string, count: number) {
+    const url = `/v1/accounts/${accountId}/keys`
+    const create = () => one.platform('POST', url)
+    const created = await Promise.all(Array.from({ length: count }, create))
+    const session = await one.signIn({ accountId })
+    const post = async (path: string, body: object) =>
+      (await one.call(`${url}${path}`, { method: 'POST', session, body })).status
+    return { ids: created.map(({ json }) => json.id), create, post }
+  }
+
+  it('has at most 100 active keys, which a token of the platform may exceed', async () => {
+    const { ids, create, post } = await withKeys('acc_keys', 99)
+    expect([await post('', {}), await post('', {})]).toEqual([201, 409])
+    expect(await post('', { test: true })).toBe(201)
+    expect([await post(`/${ids[0]}/revoke`, {}), await post('', {})]).toEqual([200, 201])
+    expect((await create()).status).toBe(201)
+  })
+
+  it('rolls a key at the limit only without an overlap', async () => {
+    const { ids, post } = await withKeys('acc_rolls', 100)
+    const roll = (overlap: number) => post(`/${ids[0]}/roll`, { overlap_seconds: overlap })
+    expect([await roll(60), await roll(0)]).toEqual([409, 201])
+    expect(await post('', {})).toBe(409)
+  })
+
   it('does not reach a test order of another account by its id', async () => {
     const session = await one.signIn()
     const url = `/v1/accounts/acc_1/sandbox-orders/${otherTestOrderId}/pay`

@@ -1,14 +1,16 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { type KeyRecord, scopes } from '../../../auth/key-store.ts'
 import { MAX_NAME_LENGTH } from '../../../management/keys/key-grant.ts'
 import { createdKeyJson, keyJson, lastUseOfKeys } from '../../../management/keys/key-json.ts'
+import type { MakeKeyOptions } from '../../../management/keys/key-maker.ts'
 import { type KeyManagement, MAX_KEY_OVERLAP_MS } from '../../../management/keys/key-management.ts'
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
 import type { UsageStore } from '../../../management/usage/usage-store.ts'
 import { defineBody, NoFields } from '../body.ts'
 import { PageParams, parsePage, renderWholeList } from '../list-page.ts'
 import { AccountItemParams, AccountParams } from '../path-params.ts'
-import { actorOf, authorize } from '../principal.ts'
+import { actorOf, authorize, principalOf } from '../principal.ts'
 
 export interface KeysRoutesOptions {
   keys: KeyManagement
@@ -24,6 +26,9 @@ const SCOPES = { expected: 'uma lista vazia, ["orders:read"] ou ["orders:read_ma
 const MAX_TTL_S = 10 * 366 * DAY_S
 const MAX_OVERLAP_S = MAX_KEY_OVERLAP_MS / 1_000
 const DEFAULT_OVERLAP_S = DAY_S
+
+/** Active ones of an account, and of its sandbox, in a session of its owner. */
+export const MAX_OWN_KEYS = 100
 
 export const CreateKey = defineBody(
   Type.Object({
@@ -77,10 +82,8 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
       name: body.name ?? null,
       expires: seconds === undefined ? null : { inMs: 1_000 * seconds },
     }
-    const requestId = request.idempotencyClaim?.requestId
-    return reply
-      .code(201)
-      .send(createdKeyJson(await keys.create(actorOf(request), given, requestId)))
+    const created = await keys.create(actorOf(request), given, makeOptions(request))
+    return reply.code(201).send(createdKeyJson(created))
   })
 
   const schema = { params: AccountParams, querystring: PageParams }
@@ -102,8 +105,9 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
     const { account: accountId, id } = request.params
     authorize(request, { accountId, capability, isChange: true })
     const { overlap_seconds: seconds = DEFAULT_OVERLAP_S } = RollKey.parse(request.body)
-    const requestId = request.idempotencyClaim?.requestId
-    const rolled = await keys.roll(actorOf(request), { id, accountId }, 1_000 * seconds, requestId)
+    const overlapMs = 1_000 * seconds
+    const options = makeOptions(request)
+    const rolled = await keys.roll(actorOf(request), { id, accountId }, overlapMs, options)
     return reply.code(201).send(createdKeyJson(rolled))
   })
 
@@ -113,6 +117,14 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
     NoFields.parse(request.body)
     return keyJson(await keys.revoke(actorOf(request), { id, accountId }))
   })
+}
+
+function makeOptions(request: FastifyRequest): MakeKeyOptions {
+  const isOwner = principalOf(request).accountId !== null
+  return {
+    requestId: request.idempotencyClaim?.requestId,
+    atMost: isOwner ? MAX_OWN_KEYS : undefined,
+  }
 }
 
 export default keysRoutes

@@ -1,5 +1,5 @@
 import { NoFields } from '../../../http/management/body.ts'
-import { CreateKey, RollKey } from '../../../http/management/routes/keys.ts'
+import { CreateKey, MAX_OWN_KEYS, RollKey } from '../../../http/management/routes/keys.ts'
 import { account, idIn, operation, page } from '../operation.ts'
 
 const tag = 'Chaves e contas'
@@ -29,13 +29,13 @@ export const keyPaths = {
       operationId: 'keys_create',
       tag,
       summary: 'Cria uma chave',
-      description:
-        'A chave aparece só nesta resposta: guarde-a ou entregue-a agora. Sem `scopes`, ela lê pedidos por inteiro; com `["orders:read_masked"]`, sem dados pessoais; sem `expires_in_seconds`, não expira.',
+      description: `A chave aparece só nesta resposta: guarde-a ou entregue-a agora. Sem \`scopes\`, ela lê pedidos por inteiro; com \`["orders:read_masked"]\`, sem dados pessoais; sem \`expires_in_seconds\`, não expira. Em uma sessão do painel, até ${MAX_OWN_KEYS} chaves ativas da conta e outras ${MAX_OWN_KEYS} do sandbox.`,
       parameters: [account],
       body: { of: CreateKey, example: { name: 'ERP' } },
       isChange: true,
       isIdempotent: true,
       answer: { status: 201, description: 'A chave.', schema: 'CreatedApiKey' },
+      errorCodes: ['too_many_keys'],
     }),
   },
   '/v1/accounts/{account}/keys/{id}/roll': {
@@ -50,7 +50,7 @@ export const keyPaths = {
       isChange: true,
       isIdempotent: true,
       answer: { status: 201, description: 'A chave nova.', schema: 'CreatedApiKey' },
-      errorCodes: ['key_missing', 'key_inactive'],
+      errorCodes: ['key_missing', 'key_inactive', 'too_many_keys'],
     }),
   },
   '/v1/accounts/{account}/keys/{id}/revoke': {

@@ -1,0 +1,109 @@
+import { inactiveReason } from '../../auth/inactive-reason.ts'
+import { issueKey, type KeyGrant } from '../../auth/issue-key.ts'
+import type { KeyRecord, KeyStore } from '../../auth/key-store.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { derivedKeyIdPrefix, newKeyId } from '../../lib/ids.ts'
+import { createKeyedMutex } from '../../lib/keyed-lock.ts'
+import { IDEMPOTENCY_KEY_TTL_MS } from '../idempotency/idempotency.ts'
+import { ManagementError } from '../management-error.ts'
+
+export interface KeyMakerOptions {
+  keys: KeyStore
+  keyPepper: Uint8Array
+  /** Epoch milliseconds. */
+  clock: Clock
+}
+
+export interface MakeKeyOptions {
+  /** That of the `Idempotency-Key`: its repetition returns the key that it stored. */
+  requestId?: string | undefined
+  /**
+   * The account then has no more active keys than this, and its sandbox as many; absent: no limit.
+   * Concurrent calls to several processes may exceed it by one key each.
+   */
+  atMost?: number | undefined
+}
+
+/** A new key and its record. */
+export interface MadeKey {
+  /** `null` for a repetition: the key was stored before an error, and only its digest is. */
+  key: string | null
+  record: KeyRecord
+}
+
+/** The key that a request makes. */
+export interface PlacedKey {
+  keyId: string
+  /** The record that the same request stored before an error. */
+  made: KeyRecord | undefined
+  /** Stores the key, unless it is stored already. */
+  issue(): Promise<MadeKey>
+}
+
+/** Makes keys for the management of keys. */
+export interface KeyMaker {
+  /**
+   * Runs `work` with the key that it may issue. `nowMs`: its creation, epoch milliseconds.
+   * `replaced`: a key that ends at once, and does not count for the limit.
+   * @throws ManagementError `too_many_keys`; Unavailable; the errors of `work`
+   */
+  make<T>(
+    grant: KeyGrant,
+    options: MakeKeyOptions & { nowMs: number; replaced?: string | undefined },
+    work: (placed: PlacedKey) => Promise<T>,
+  ): Promise<T>
+}
+
+/** Creates a maker over a store. */
+export function createKeyMaker({ keys, keyPepper, clock }: KeyMakerOptions): KeyMaker {
+  /** Concurrent calls would each count the keys before all of them. */
+  const oneAtATime = createKeyedMutex()
+
+  /**
+   * The id of a new key begins as the request decides. The rest is random: also when a failed write
+   * is stored late, two keys never share an id.
+   */
+  async function place(accountId: string, requestId: string | undefined) {
+    if (requestId === undefined) return { keyId: newKeyId(), made: undefined }
+    const sinceMs = clock() - IDEMPOTENCY_KEY_TTL_MS
+    const prefix = derivedKeyIdPrefix(requestId)
+    const all = await keys.list(accountId, { refresh: true })
+    const made = all.find(
+      ({ keyId, createdAt, revokedAt }) =>
+        keyId.startsWith(prefix) && createdAt >= sinceMs && revokedAt === null,
+    )
+    return { keyId: made?.keyId ?? newKeyId(prefix), made }
+  }
+
+  async function assertBelow(
+    limit: number,
+    { accountId, isTest = false }: KeyGrant,
+    nowMs: number,
+    replaced: string | undefined,
+  ): Promise<void> {
+    const others = (await keys.list(accountId, { refresh: true })).filter(
+      (key) => key.isTest === isTest && key.keyId !== replaced,
+    )
+    if (others.filter((key) => inactiveReason(key, nowMs) === undefined).length < limit) return
+    throw new ManagementError(
+      'too_many_keys',
+      `${accountId} has ${limit} active keys, the most that its owner may have: revoke one, and create again`,
+    )
+  }
+
+  return {
+    make(grant, { nowMs, requestId, atMost, replaced }, work) {
+      const { accountId } = grant
+      const run = async () => {
+        const { keyId, made } = await place(accountId, requestId)
+        if (made !== undefined) {
+          return work({ keyId, made, issue: async () => ({ key: null, record: made }) })
+        }
+        if (atMost !== undefined) await assertBelow(atMost, grant, nowMs, replaced)
+        const issue = () => issueKey({ keys, keyPepper }, grant, nowMs, { keyId })
+        return work({ keyId, made, issue })
+      }
+      return atMost === undefined ? run() : oneAtATime(accountId, run)
+    },
+  }
+}

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openServices } from '../../../src/services.ts'
+import { runCommand } from '../../support/cli/command.ts'
 import { metricIn } from '../../support/http/metric.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { EXPIRING_LEASE } from '../../support/stores/backend.ts'
@@ -60,6 +61,19 @@ describe('webhooks deliver', () => {
     await delivering.delivers(id, 3)
     const types = delivering.receiver.received.map(({ body }) => `${body.sequence} ${body.type}`)
     expect(types).toEqual(['1 order.created', '2 order.awaiting_payment', '3 order.paid'])
+  })
+
+  it('a blocked account receives webhooks, except at endpoints that are disabled', async () => {
+    const { id } = await delivering.subscribe(...ONE_TYPE)
+    const disabled = await delivering.subscribe(...ONE_TYPE)
+    await delivering.json('disable', disabled.id)
+    const { code, stderr } = await runCommand(['accounts', 'block', 'acc_1'], delivering.env)
+    expect(code, stderr).toBe(0)
+    await delivering.load(order(1))
+    delivering.startDeliver()
+    await delivering.delivers(id, 1)
+    expect(await delivering.json('deliveries', disabled.id)).toMatchObject([{ state: 'held' }])
+    expect(orderIds()).toEqual(['ord_1'])
   })
 
   it('an erased order is sent without its content', async () => {

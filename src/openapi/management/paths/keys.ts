@@ -72,7 +72,7 @@ export const keyPaths = {
     put: block(
       'accounts_block',
       'Bloqueia uma conta',
-      'Em até 5 segundos, as chaves dela recebem `403 account_blocked` e as sessões do painel terminam. Onde o registro das chaves está fora do ar, as chaves valem por até 10 minutos.',
+      'Em até 5 segundos, as chaves dela recebem `403 account_blocked` e as sessões do painel terminam. Onde o registro das chaves está fora do ar, as chaves valem por até 10 minutos. Os webhooks continuam: desative também os endpoints da conta e do sandbox, para que nada mais seja enviado.',
     ),
     delete: block(
       'accounts_unblock',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
@@ -156,6 +156,15 @@ describe('the recipe with dlt', () => {
     const [order] = (await service.listed()).values()
     expect(await stateFilesWith(DEMO_ACCOUNT)).not.toEqual([])
     expect(await stateFilesWith(order?.customer.email ?? '')).toEqual([])
+  })
+
+  it('the files of the dlt recipe are readable by its user only', async () => {
+    await load()
+    const modes = ['pedidos.duckdb', 'pedidos.estado'].map(async (name) => {
+      const { mode } = await stat(join(place.folder, name))
+      return (mode & 0o777).toString(8)
+    })
+    expect(await Promise.all(modes)).toEqual(['600', '700'])
   })
 
   it('a full reload of the dlt recipe first finishes a load that failed, then reads everything', async () => {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -261,6 +261,12 @@ describe('the recipe in thirty-five lines of Python', () => {
 })
 
 describe.each(['pedidos.py', 'pedidos_curto.py'])('%s', (program) => {
+  it('the copy of the recipe is readable by its user only', async () => {
+    await run(program, [], service.key)
+    const { mode } = await stat(join(place.folder, program.replace('.py', '.db')))
+    expect((mode & 0o777).toString(8)).toBe('600')
+  })
+
   it.each(foreignKeys)('the recipe does not continue a copy with $title', async ({ keyOf }) => {
     await run(program, [], service.key)
     const before = copied(program.replace('.py', '.db'))

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -281,6 +281,21 @@ async function forgetTimestamp(folder: string, id: string) {
   using database = new DatabaseSync(join(folder, 'webhooks.db'))
   database.prepare("UPDATE pedidos SET timestamp = '' WHERE id = ?").run(id)
 }
+
+it.each(['Node', 'Python'])(
+  'the webhook receiver in %s keeps its database readable by its user only',
+  async (name) => {
+    const receiver = await receivers[name]?.([SECRET])
+    if (receiver === undefined) throw new Error(`no receiver in ${name}`)
+    try {
+      const { mode } = await stat(join(receiver.folder, 'webhooks.db'))
+      expect((mode & 0o777).toString(8)).toBe('600')
+    } finally {
+      await receiver.close()
+    }
+  },
+  INSTALL_MS,
+)
 
 it.each(['Node', 'Python'])(
   'the webhook receiver in %s finds its old events in an index',

@@ -11,6 +11,7 @@ import sys
 # Antes do import: nada sai para os autores do dlt, e os pedidos de uma carga que terminou não ficam em arquivos dele.
 os.environ.setdefault("RUNTIME__DLTHUB_TELEMETRY", "false")
 os.environ.setdefault("LOAD__DELETE_COMPLETED_JOBS", "true")
+os.umask(0o077)  # só este usuário lê os arquivos novos, que têm dados pessoais
 
 import dlt
 from dlt.pipeline.exceptions import PipelineStepFailed

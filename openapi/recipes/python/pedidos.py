@@ -41,6 +41,7 @@ def recusa(status, corpo, filtros):
 
 
 ARQUIVO = os.environ.get("ORDERS_DB", "pedidos.db")
+os.umask(0o077)  # só este usuário lê o arquivo novo, que tem dados pessoais
 banco = sqlite3.connect(ARQUIVO)
 banco.execute("CREATE TABLE IF NOT EXISTS pedidos (id TEXT PRIMARY KEY, updated_at TEXT, volta INTEGER, pedido TEXT)")
 banco.execute("CREATE TABLE IF NOT EXISTS estado (unico INTEGER PRIMARY KEY CHECK (unico = 1), json TEXT)")

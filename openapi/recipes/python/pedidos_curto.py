@@ -19,6 +19,7 @@ def busca(caminho, filtros):
             time.sleep(espera)
 
 
+os.umask(0o077)  # só este usuário lê o arquivo novo, que tem dados pessoais
 banco = sqlite3.connect(os.environ.get("ORDERS_DB", "pedidos_curto.db"))
 with banco:  # a leitura toda ou nada
     banco.execute("CREATE TABLE IF NOT EXISTS pedidos (id TEXT PRIMARY KEY, updated_at TEXT, pedido TEXT)")
@@ -27,9 +28,8 @@ with banco:  # a leitura toda ou nada
     banco.execute("INSERT INTO conta SELECT ? WHERE NOT EXISTS (SELECT * FROM conta)", [conta])
     if banco.execute("SELECT dona FROM conta").fetchone() != (conta,):  # a chave de outra conta, ou do sandbox
         sys.exit(f"A cópia não é de {conta}: para uma cópia nova, ponha outro arquivo em ORDERS_DB.")
-    [maior] = banco.execute("SELECT max(updated_at) FROM pedidos").fetchone()
-    filtros = {"sort": "updated_at_asc", "limit": 100}
-    if maior:  # a primeira leitura, sem filtro, traz também os pedidos sem updated_at
+    filtros = {"sort": "updated_at_asc", "limit": 100}  # sem outro filtro, traz também os pedidos sem updated_at
+    if maior := banco.execute("SELECT max(updated_at) FROM pedidos").fetchone()[0]:
         folga = datetime.datetime.fromisoformat(maior.replace("Z", "+00:00")) - datetime.timedelta(seconds=60)
         filtros["updated_gte"] = folga.isoformat()
     while filtros.get("cursor", "") is not None:

@@ -10,6 +10,7 @@ const secrets = (process.env.ORDERS_WEBHOOK_SECRET ?? '').split(/\s+/).filter(Bo
 if (secrets.length === 0) throw new Error('Falta a variável de ambiente ORDERS_WEBHOOK_SECRET.')
 const LARGEST_BODY = 1_048_576
 
+process.umask(0o077) // Só este usuário lê o arquivo novo, que tem dados pessoais.
 const database = new DatabaseSync(process.env.ORDERS_DB ?? 'webhooks.db')
 database.exec(`
   CREATE TABLE IF NOT EXISTS eventos (id TEXT PRIMARY KEY, recebido_em INTEGER);

@@ -77,6 +77,7 @@ class Receptor(http.server.BaseHTTPRequestHandler):
         pass
 
 
+os.umask(0o077)  # só este usuário lê o arquivo novo, que tem dados pessoais
 with contextlib.closing(sqlite3.connect(BANCO)) as banco, banco:
     banco.execute("CREATE TABLE IF NOT EXISTS eventos (id TEXT PRIMARY KEY, recebido_em REAL)")
     banco.execute("CREATE INDEX IF NOT EXISTS eventos_por_data ON eventos (recebido_em)")

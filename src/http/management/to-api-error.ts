@@ -14,11 +14,11 @@ import {
   MAX_TTL_SECONDS,
   MIN_TTL_SECONDS,
 } from '../../management/sessions/sessions.ts'
+import { MAX_OWN_ENDPOINTS } from '../../webhooks/management/endpoint-settings.ts'
 import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
 import { ApiError } from '../api-error.ts'
 import { MAX_LIST_ITEMS } from './list-page.ts'
 import { MAX_OWN_KEYS } from './routes/keys.ts'
-import { MAX_OWN_ENDPOINTS } from './routes/webhook-endpoints.ts'
 
 const KIB = 1_024
 const MIB = 1_024 * KIB

@@ -3,7 +3,7 @@ import { InvalidParamError } from '../../../lib/invalid-param-error.ts'
 import type { AuditedWebhooks } from '../../../management/audited-webhooks.ts'
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
 import type { Endpoint } from '../../../webhooks/endpoints/endpoint.ts'
-import { ALL_EVENTS } from '../../../webhooks/management/endpoint-settings.ts'
+import { ALL_EVENTS, MAX_OWN_ENDPOINTS } from '../../../webhooks/management/endpoint-settings.ts'
 import { NoFields } from '../body.ts'
 import { PageParams, parsePage, renderWholeList } from '../list-page.ts'
 import { AccountItemParams, AccountParams } from '../path-params.ts'
@@ -17,11 +17,6 @@ export interface WebhookEndpointsRoutesOptions {
 }
 
 const capability = 'webhooks'
-/**
- * Of an account, and of its sandbox. Every change of an order is sent to each endpoint, and the owner
- * of an account chooses the URLs in a session.
- */
-export const MAX_OWN_ENDPOINTS = 50
 const COLLECTION = '/webhook-endpoints'
 const ONE = '/webhook-endpoints/:id'
 

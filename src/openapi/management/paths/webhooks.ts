@@ -1,5 +1,4 @@
 import { NoFields } from '../../../http/management/body.ts'
-import { MAX_OWN_ENDPOINTS } from '../../../http/management/routes/webhook-endpoints.ts'
 import {
   CreateEndpoint,
   Replay,
@@ -7,6 +6,7 @@ import {
   UpdateEndpoint,
 } from '../../../http/management/webhook-bodies.ts'
 import { deliveryStates } from '../../../webhooks/deliveries/delivery.ts'
+import { MAX_OWN_ENDPOINTS } from '../../../webhooks/management/endpoint-settings.ts'
 import type { Json } from '../../schemas.ts'
 import type { DomainErrorCode } from '../errors.ts'
 import { account, idIn, operation, page, query } from '../operation.ts'

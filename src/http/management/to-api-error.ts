@@ -6,6 +6,7 @@ import {
 } from '../../management/ingestion/ingestion-unavailable.ts'
 import { MAX_LINES } from '../../management/ingestion/source-lines.ts'
 import { MAX_NAME_LENGTH } from '../../management/keys/key-grant.ts'
+import { MAX_OWN_KEYS } from '../../management/keys/key-management.ts'
 import { ManagementError, type ManagementErrorCode } from '../../management/management-error.ts'
 import { ImpossibleMoveError } from '../../management/sandbox/impossible-move.ts'
 import { MAX_SANDBOX_ORDERS } from '../../management/sandbox/sandbox-management.ts'
@@ -18,7 +19,6 @@ import { MAX_OWN_ENDPOINTS } from '../../webhooks/management/endpoint-settings.t
 import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
 import { ApiError } from '../api-error.ts'
 import { MAX_LIST_ITEMS } from './list-page.ts'
-import { MAX_OWN_KEYS } from './routes/keys.ts'
 
 const KIB = 1_024
 const MIB = 1_024 * KIB

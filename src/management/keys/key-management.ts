@@ -29,6 +29,8 @@ export interface KeyTarget {
 /** The management of keys, for commands and for the management API. Calls throw Unavailable. */
 export type KeyManagement = ReturnType<typeof createKeyManagement>
 
+/** Active ones of an account, and of its sandbox, in a session of its owner. */
+export const MAX_OWN_KEYS = 100
 /** Longer overlaps would leave a leaked key valid for long. */
 export const MAX_KEY_OVERLAP_MS = 30 * DAY_MS
 

@@ -4,7 +4,11 @@ import { type KeyRecord, scopes } from '../../../auth/key-store.ts'
 import { MAX_NAME_LENGTH } from '../../../management/keys/key-grant.ts'
 import { createdKeyJson, keyJson, lastUseOfKeys } from '../../../management/keys/key-json.ts'
 import type { MakeKeyOptions } from '../../../management/keys/key-maker.ts'
-import { type KeyManagement, MAX_KEY_OVERLAP_MS } from '../../../management/keys/key-management.ts'
+import {
+  type KeyManagement,
+  MAX_KEY_OVERLAP_MS,
+  MAX_OWN_KEYS,
+} from '../../../management/keys/key-management.ts'
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
 import type { UsageStore } from '../../../management/usage/usage-store.ts'
 import { defineBody, NoFields } from '../body.ts'
@@ -26,9 +30,6 @@ const SCOPES = { expected: 'uma lista vazia, ["orders:read"] ou ["orders:read_ma
 const MAX_TTL_S = 10 * 366 * DAY_S
 const MAX_OVERLAP_S = MAX_KEY_OVERLAP_MS / 1_000
 const DEFAULT_OVERLAP_S = DAY_S
-
-/** Active ones of an account, and of its sandbox, in a session of its owner. */
-export const MAX_OWN_KEYS = 100
 
 export const CreateKey = defineBody(
   Type.Object({

@@ -1,5 +1,6 @@
 import { NoFields } from '../../../http/management/body.ts'
-import { CreateKey, MAX_OWN_KEYS, RollKey } from '../../../http/management/routes/keys.ts'
+import { CreateKey, RollKey } from '../../../http/management/routes/keys.ts'
+import { MAX_OWN_KEYS } from '../../../management/keys/key-management.ts'
 import { account, idIn, operation, page } from '../operation.ts'
 
 const tag = 'Chaves e contas'

@@ -237,11 +237,12 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
     const { stores, receiver, time } = dispatching
     const failingSince = time.clock() - 91 * HOUR
     const { id } = await dispatching.subscribe({ failingSince, noticesSent: 2 })
+    // Before the start, which disables a failing endpoint without anything to send.
+    await stores.deliveries.create([delivery({ endpointId: id })])
     const last = Promise.withResolvers<Reply>()
     receiver.reply = () => last.promise
     const refreshMs = 20_000
     dispatching.start({ settings: { refreshMs } })
-    await dispatching.announce('ord_1')
     await eventually(() => expect(receiver.received).toHaveLength(1))
     await dispatching.change(id, HEALTHY)
     last.resolve({ status: 500 })

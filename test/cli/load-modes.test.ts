@@ -1,8 +1,9 @@
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../src/config/config.ts'
 import { openServices } from '../../src/services.ts'
 import { type ApiServer, startApiServer } from '../support/cli/api-server.ts'
-import { runCommand } from '../support/cli/command.ts'
+import { runCommand, startCommand } from '../support/cli/command.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../support/stores/backend.ts'
 
@@ -89,6 +90,19 @@ describe('index load without a mode', () => {
     await runCommand(['index', 'load', '-', '--live'], backend.env, '')
     await load('ord_1', '--history')
     expect(await load('ord_2')).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  it('index load without a mode sets updated_at to now for orders that it wrote before it found the first use of a key', async () => {
+    const child = startCommand(['index', 'load', '-'], backend.env)
+    const lines = Array.from({ length: 1_000 }, (_, n) =>
+      JSON.stringify(sourceOrder({ id: `ord_${n}` })),
+    )
+    child.stdin.write(`${lines.join('\n')}\n`)
+    await expect.poll(() => updatedAt('ord_999'), { timeout: 100_000 }).toBe(CHANGED_AT)
+    await useKey()
+    child.stdin.end()
+    expect(await text(child.stdout)).toContain('read: 1000, written: 1000')
+    expect(Date.parse((await updatedAt('ord_0')) ?? '')).toBeGreaterThan(Date.parse(CHANGED_AT))
   })
 
   it('needs no mode to validate lines', async () => {

@@ -124,11 +124,13 @@ function loadAndReport(
   { openIndex, keys }: Services,
 ): Work<LoadSummary> {
   return async ({ input, progress, onRejected, signal }) => {
-    const index = await openIndex({ onDelay: progress.printLine, signal })
+    const onDelay = progress.printLine
+    const index = await openIndex({ onDelay, signal })
     try {
-      const writerOptions = await createLoadWriter(flags, index, keys)
+      const options = { index, keys, onDelay, signal }
+      const { finish, ...writerOptions } = await createLoadWriter(flags, options)
       return await resumable(progress, (onProgress) =>
-        load(input.chunks, { ...writerOptions, fromLine, onRejected, onProgress }),
+        load(input.chunks, { ...writerOptions, fromLine, onRejected, onProgress }).finally(finish),
       )
     } finally {
       progress.end()

@@ -23,9 +23,10 @@ export function isRejected(result: WriteResult | undefined): result is Validatio
 /**
  * How to treat a version that the index already has. `drop` ignores it. `reproject` rewrites its
  * documents of an older schema version. `repair` also writes documents that are missing, damaged or
- * different, and removes those of other accounts.
+ * different, and removes those of other accounts. `rewrite` writes its dated documents again, which
+ * a `live` write dates with the write timestamp.
  */
-export type EqualVersionPolicy = 'drop' | 'reproject' | 'repair'
+export type EqualVersionPolicy = 'drop' | 'reproject' | 'repair' | 'rewrite'
 
 /** How the changes of a bulk are compared with the index. */
 export interface DecideOptions {
@@ -79,9 +80,9 @@ export function checkDocuments(
   if (unreadable !== undefined && policy !== 'repair') return unreadableDocumentError(unreadable)
   if (change.version !== record?.version) return undefined
   const hasEffect =
-    policy === 'repair'
-      ? changesSomething(decided, record)
-      : stored.some((view) => isReadable(view) && hasOlderSchema(view))
+    policy === 'reproject'
+      ? stored.some((view) => isReadable(view) && hasOlderSchema(view))
+      : changesSomething(decided, record)
   return hasEffect ? undefined : 'older'
 }
 
@@ -107,7 +108,9 @@ export function decide(
     return (isFirst ? change.changedAt : null) ?? 'write-timestamp'
   }
   const mustWrite = (view: View, before: StoredView) =>
-    hasNewContent(view, before, hasUpdatedAt) || (policy === 'repair' && !before.isIntact(view))
+    hasNewContent(view, before, hasUpdatedAt) ||
+    (policy === 'repair' && !before.isIntact(view)) ||
+    (policy === 'rewrite' && hasUpdatedAt)
 
   return {
     views: change.views.flatMap((view): ViewWrite | [] => {

@@ -206,6 +206,8 @@ export interface OrderIndex {
   hasLiveWrites(): boolean
   /** The most recently written document; `null` before the first. */
   lastWrite(): LastWrite | null
+  /** Makes every committed write visible to readers. @throws Unavailable */
+  refresh(): Promise<void>
   /** The writer's clock, epoch milliseconds, capped at the allowed lead over the store's clock. */
   now(): number
   /** Admits another writer. */

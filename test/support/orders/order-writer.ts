@@ -24,6 +24,7 @@ export function startWriter() {
   const clock = () => nowMs
   const writer = createWriter(index, clock)
   const repairing = createWriter(index, clock, { equalVersions: 'repair' })
+  const rewriting = createWriter(index, clock, { equalVersions: 'rewrite' })
   const reprojecting = createWriter(index, clock, { equalVersions: 'reproject' })
 
   async function put(
@@ -67,6 +68,8 @@ export function startWriter() {
         'live',
         createWriter(index, clock, { equalVersions: 'repair', announceSinceMs }),
       ),
+    /** Writes one version, and its dated documents again. */
+    rewrite: (version: number, given: Version = {}) => put(version, given, 'live', rewriting),
     /** Writes one version, and fails after this number of items. */
     crashAfter: (items: number, version: number, given: Version = {}) =>
       crash(items, version, given, 'live'),

@@ -118,6 +118,7 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
     lock: async () => ({ begin: async () => ({ ...reader, commit }), release() {} }),
     hasLiveWrites: () => hasLiveWrites,
     lastWrite: () => null,
+    async refresh() {},
     now: () => index.lastWriteTimestamp,
     async close() {},
     order(accountId, orderId) {

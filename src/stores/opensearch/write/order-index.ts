@@ -10,6 +10,7 @@ import { createKeyedLock } from '../../../lib/keyed-lock.ts'
 import { createRetryBudget, type RetryBudget } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, read } from '../client/client.ts'
+import { refreshIndices } from '../client/shards.ts'
 import type { EnsureIndices } from '../indices/ensure-indices.ts'
 import { concreteIndex, type IndexNames } from '../indices/index-names.ts'
 import { readVersionRecordIndex } from '../indices/version-record-index.ts'
@@ -165,6 +166,7 @@ export async function openOpenSearchOrderIndex(
     },
     hasLiveWrites: () => lease.hasLiveWrites(),
     lastWrite,
+    refresh: () => refreshIndices(client, deadlineMs, [names.orders]),
     now: () => Math.min(clock(), storeClock.now() + MAX_CLOCK_SKEW_MS),
     async close() {
       await Promise.all(openLocks)

@@ -185,6 +185,7 @@ export function createSqliteOrderIndex(
     },
     hasLiveWrites: () => selectLiveFlag.get()?.['stamped_live'] === 1,
     lastWrite: () => lastWrite,
+    async refresh() {},
     now: timestamps.now,
     async close() {
       db.close()

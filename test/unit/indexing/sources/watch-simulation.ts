@@ -55,6 +55,7 @@ export function createWatchSimulation(): WatchSimulation {
       return intercepted.lock(orderIds)
     },
     hasLiveWrites: () => true,
+    async refresh() {},
     lastWrite: () => lastWrite,
     now: index.now,
     async close() {

@@ -6,6 +6,7 @@ import type {
 } from '../../indexing/consistency-check/index-inspection.ts'
 import { wallClock } from '../../lib/clock.ts'
 import { parseJson } from '../../lib/json.ts'
+import { toNamedError } from './database/temporary-failures.ts'
 import { versionRecordOf } from './write/order-index.ts'
 
 type Row = Record<string, SQLOutputValue>
@@ -16,6 +17,14 @@ const DOCUMENT =
 
 /** Inspects an embedded database through a connection that writes nothing. */
 export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): IndexInspection {
+  const file = db.location() ?? 'in memory'
+  const read = <T>(query: () => T): T => {
+    try {
+      return query()
+    } catch (error) {
+      throw toNamedError(file, error)
+    }
+  }
   const selectRecord = db.prepare('SELECT * FROM order_heads WHERE id = ?')
   const selectDocument = db.prepare(`${DOCUMENT} WHERE account_id = ? AND id = ?`)
   const selectPage = db.prepare(
@@ -36,7 +45,7 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
 
   /** The clock is this machine's, which client filters are compared with too. */
   async function writeTimestamps(): Promise<WriteTimestampState> {
-    const lastWriteTimestamp = selectLastTimestamp.get()?.['last_stamp'] as number
+    const lastWriteTimestamp = read(() => selectLastTimestamp.get())?.['last_stamp'] as number
     return {
       lastWriteTimestamp: lastWriteTimestamp === 0 ? null : lastWriteTimestamp,
       clockMs: wallClock(),
@@ -45,23 +54,29 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
 
   return {
     async versionRecords(orderIds) {
-      const rows = orderIds.map((id) => selectRecord.get(id)).filter((row) => row !== undefined)
+      const records = read(() => orderIds.map((id) => selectRecord.get(id)))
+      const rows = records.filter((row) => row !== undefined)
       return new Map(rows.map(versionRecordOf).map((record) => [record.orderId, record]))
     },
 
     async documents(keys) {
-      const rows = keys.map(({ accountId, orderId }) => selectDocument.get(accountId, orderId))
+      const rows = read(() =>
+        keys.map(({ accountId, orderId }) => selectDocument.get(accountId, orderId)),
+      )
       return rows.filter((row) => row !== undefined).map(inspectedDocument)
     },
 
     async existingKeys(keys) {
-      return keys.filter(({ accountId, orderId }) => selectExistence.get(accountId, orderId))
+      return read(() =>
+        keys.filter(({ accountId, orderId }) => selectExistence.get(accountId, orderId)),
+      )
     },
 
     async *scanDocuments() {
       let after = { accountId: '', orderId: '' }
       for (;;) {
-        const page = selectPage.all(after.accountId, after.orderId, pageSize).map(inspectedDocument)
+        const rows = read(() => selectPage.all(after.accountId, after.orderId, pageSize))
+        const page = rows.map(inspectedDocument)
         const last = page.at(-1)
         if (last === undefined) return
         yield page
@@ -72,7 +87,7 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
     async *scanVersionRecords() {
       let after = ''
       for (;;) {
-        const page = selectRecords.all(after, pageSize).map(versionRecordOf)
+        const page = read(() => selectRecords.all(after, pageSize)).map(versionRecordOf)
         const last = page.at(-1)
         if (last === undefined) return
         yield page
@@ -81,15 +96,14 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
     },
 
     async overview() {
-      const { documents, newestWrittenKey } = countDocuments.get() as Row
-      const bytes = selectSize.get()?.['bytes'] as number
-      const name = db.location() ?? 'in memory'
+      const { documents, newestWrittenKey } = read(() => countDocuments.get()) as Row
+      const bytes = read(() => selectSize.get())?.['bytes'] as number
       return {
         documents: documents as number,
-        orders: countRecords.get()?.['orders'] as number,
+        orders: read(() => countRecords.get())?.['orders'] as number,
         newestWrittenKey: newestWrittenKey as number | null,
         indices: [
-          { name, read: true, fed: true, documents: documents as number, bytes, shards: [] },
+          { name: file, read: true, fed: true, documents: documents as number, bytes, shards: [] },
         ],
         missingFilters: [],
         writer: null, // The transaction is the lease.

@@ -16,7 +16,7 @@ import {
 import { type GuardedDatabase, guardDatabase } from './database/guarded-database.ts'
 import { guardReads, guardWrites } from './database/replaced-file-guard.ts'
 import { keysMigrations } from './database/schema.ts'
-import { guardTemporary } from './database/temporary-failures.ts'
+import { guardIndex, toNamedError, toUnavailable } from './database/temporary-failures.ts'
 import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'
 import { managementFile, openSqliteManagementStores } from './management/management-stores.ts'
@@ -46,41 +46,43 @@ export function openSqliteStores(
 ): Stores {
   const file = ordersFile(dataDir)
   const orders = openOrdersUnlessLost(dataDir)
-  const isSame = trackFileIdentity(file)
   const isServer = role === 'server'
   const busyMs = isServer ? SERVER_BUSY_MS : undefined
   const keys = openKeys(dataDir, { orders, busyTimeoutMs: busyMs })
   warnOfMissing(dataDir, keys, onWarning)
   const webhooks = openSqliteWebhookStores({ dataDir }, role)
   const managementStores = openSqliteManagementStores({ dataDir }, role)
+  /** A server retries where a command ends. */
+  const toError = isServer ? toUnavailable : toNamedError
+  const toOrdersError = (error: unknown) => toError(file, error)
   const findSubscribers = createSubscriberLookup(webhooks.endpoints, monotonicClock)
   function openWriter(clock: Clock): OrderIndex {
     const db = openOrdersUnlessLost(dataDir, busyMs)
     try {
       const index = createSqliteOrderIndex(db, clock, findSubscribers)
-      const guarded = guardWrites(index, file, trackFileIdentity(file))
-      return isServer ? guardTemporary(guarded, file) : guarded
+      return guardIndex(guardWrites(index, file, trackFileIdentity(file)), toOrdersError)
     } catch (error) {
       db.close()
       throw error
     }
   }
   return {
-    orders: guardReads(createSqliteOrderStore(orders), file, isSame),
+    orders: guardReads(createSqliteOrderStore(orders), file),
     keys: createSqliteKeyStore(keys),
     pepperCheck: createSqlitePepperCheck(keys),
     async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {
-      const lock = await acquireWriterLock(join(dataDir, 'watch.lock'), {
-        purpose,
-        onDelay,
-        signal,
-      })
+      const lockFile = join(dataDir, 'watch.lock')
+      const lock = await acquireWriterLock(lockFile, { purpose, onDelay, signal }).catch(
+        (error: unknown) => {
+          throw toError(lockFile, error)
+        },
+      )
       try {
         const index = openWriter(clock)
         return { ...index, close: () => index.close().finally(() => lock.release()) }
       } catch (error) {
         lock.release()
-        throw error
+        throw toOrdersError(error)
       }
     },
     writerPollMs: WRITER_POLL_MS,

@@ -10,6 +10,7 @@ import {
 } from '../../index-lost.ts'
 import { BUSY_MS, DatabaseMissingError, openDatabase } from './database.ts'
 import { keysMigrations, ordersMigrations } from './schema.ts'
+import { toNamedError } from './temporary-failures.ts'
 
 /** The path of the orders database. */
 export const ordersFile = (dataDir: string) => join(dataDir, 'orders.db')
@@ -82,7 +83,11 @@ function openKeysDatabase(
 
 /** Those of erased orders too. */
 function hasVersionRecords(orders: DatabaseSync): boolean {
-  return orders.prepare('SELECT 1 FROM order_heads LIMIT 1').get() !== undefined
+  try {
+    return orders.prepare('SELECT 1 FROM order_heads LIMIT 1').get() !== undefined
+  } catch (error) {
+    throw toNamedError(orders.location() ?? 'in memory', error)
+  }
 }
 
 /**
@@ -98,7 +103,9 @@ export function beginSqliteAfterLoss(dataDir: string): IndexRecovery {
   const keys = unlessMissing(() => openKeysDatabase(dataDir, BUSY_MS.command, false))
   keys?.close()
   if (keys !== null || !isUsed) {
-    throw new Error(`${NOTHING_LOST}: ${ordersFile(dataDir)} is there`)
+    throw new Error(
+      `${NOTHING_LOST}: ${ordersFile(dataDir)} is there. If it is damaged, move it and its -wal and -shm away first`,
+    )
   }
   const file = keysFile(dataDir)
   removeStaleLog(file)

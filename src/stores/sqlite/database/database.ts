@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { createFolder, createPrivateFile } from '../../../lib/private-files.ts'
 import type { ProcessRole } from '../../stores.ts'
 import type { Migration } from './schema.ts'
-import { SQLITE_BUSY } from './temporary-failures.ts'
+import { adviceAfter, SQLITE_BUSY } from './temporary-failures.ts'
 
 /**
  * How long a write waits for that of another process. It blocks the event loop of a server, which
@@ -42,7 +42,7 @@ export function openDatabase(
   } catch (cause) {
     if (cause instanceof DatabaseMissingError) throw cause
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`cannot open the database ${file}: ${reason}`, { cause })
+    throw new Error(`cannot open the database ${file}: ${reason}${adviceAfter(cause)}`, { cause })
   }
 }
 

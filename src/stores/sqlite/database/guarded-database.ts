@@ -1,14 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { trackFileIdentity } from '../../../lib/file-identity.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { isUpgraded, rollBack, upgradedMessage } from './database.ts'
-import { replacedMessage } from './replaced-file-guard.ts'
+import { trackFile } from './replaced-file-guard.ts'
 import type { Migration } from './schema.ts'
-import { toUnavailable } from './temporary-failures.ts'
 
 /**
- * A database whose temporary failures throw Unavailable: a lock that another process holds, a full
- * or failing disk, a file that was removed or replaced, or upgraded by a newer program.
+ * A database whose failures throw Unavailable: a lock that another process holds, a full or failing
+ * disk, a file that was removed, replaced, damaged, or upgraded by a newer program.
  */
 export interface GuardedDatabase {
   prepare(sql: string): StatementSync
@@ -25,17 +23,18 @@ export function guardDatabase(
   file: string,
   migrations: readonly Migration[],
 ): GuardedDatabase {
-  const isSameFile = trackFileIdentity(file)
+  const state = trackFile(file)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
 
   function run<T>(work: () => T): T {
+    state.assertIntact()
     try {
       const result = work()
-      if (!isSameFile()) throw new Unavailable(replacedMessage(file))
+      state.assertSame()
       return result
     } catch (error) {
-      throw toUnavailable(file, error)
+      throw state.toUnavailable(error)
     }
   }
 

@@ -3,49 +3,94 @@ import { Unavailable } from '../../../lib/unavailable.ts'
 
 export const SQLITE_BUSY = 5
 const SQLITE_IOERR = 10
+const SQLITE_CORRUPT = 11
 const SQLITE_FULL = 13
 const SQLITE_CANTOPEN = 14
 const SQLITE_PROTOCOL = 15
-const TEMPORARY = [SQLITE_BUSY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN, SQLITE_PROTOCOL]
+const SQLITE_NOTADB = 26
+
+const DAMAGED_ADVICE =
+  '. The file is damaged: stop every process of the service, and move the file and its -wal and -shm away. Then restore its backup, or run "index init --after-loss" where orders.db or keys.db has none'
+/** On a full disk, SQLite reports either. */
+const FULL_ADVICE = '. Free space in DATA_DIR; where there is enough, check the disk'
+
+/** The next step after each failure of a file that ends, by itself or by an operator. */
+const ADVICE: ReadonlyMap<number | undefined, string> = new Map([
+  [SQLITE_BUSY, ''],
+  [SQLITE_IOERR, FULL_ADVICE],
+  [SQLITE_CORRUPT, DAMAGED_ADVICE],
+  [SQLITE_FULL, FULL_ADVICE],
+  [SQLITE_CANTOPEN, ''],
+  [SQLITE_PROTOCOL, ''],
+  [SQLITE_NOTADB, DAMAGED_ADVICE],
+])
 
 /** The low byte of an extended result code is the primary one. */
 const PRIMARY_CODE = 0xff
+const FULL_DISK_CODES = ['ENOSPC', 'EDQUOT']
 
-/** The error of a call that failed, as Unavailable when the failure is temporary. */
+/** The primary result code of SQLite of an error or its cause; of a full disk also without SQLite. */
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { errcode, code, cause } = error as Error & { errcode?: number; code?: string }
+  if (code !== undefined && FULL_DISK_CODES.includes(code)) return SQLITE_FULL
+  return errcode === undefined ? resultCode(cause) : errcode & PRIMARY_CODE
+}
+
+/** The next step after an error, as sentences that follow its message; may be empty. */
+export const adviceAfter = (error: unknown): string => ADVICE.get(resultCode(error)) ?? ''
+
+/** Whether SQLite found the file damaged. */
+export const isDamage = (error: unknown): boolean => adviceAfter(error) === DAMAGED_ADVICE
+
+/** The error of a call that failed, as Unavailable when the failure is temporary or damage. */
 export function toUnavailable(file: string, error: unknown): unknown {
-  return isTemporary(error) ? new Unavailable(`${file}: ${error.message}`, { cause: error }) : error
+  if (error instanceof Unavailable) return error
+  const message = failureMessage(file, error)
+  return message === undefined ? error : new Unavailable(message, { cause: error })
 }
 
-function isTemporary(error: unknown): error is Error {
-  const { errcode } = error as { errcode?: number }
-  return errcode !== undefined && TEMPORARY.includes(errcode & PRIMARY_CODE)
+/** The same for a command, which ends with the error. */
+export function toNamedError(file: string, error: unknown): unknown {
+  const message = failureMessage(file, error)
+  return message === undefined ? error : new Error(message, { cause: error })
 }
 
-/** Runs `work`, whose temporary failures throw Unavailable. */
-async function guardCall<T>(file: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw toUnavailable(file, error)
-  }
+/** An error whose cause is the failure has the file and the advice already. */
+function failureMessage(file: string, error: unknown): string | undefined {
+  if (!(error instanceof Error) || !ADVICE.has(resultCode(error))) return undefined
+  const isOwn = resultCode(error.cause) === undefined
+  return isOwn ? `${file}: ${error.message}${adviceAfter(error)}` : error.message
 }
 
-/** Temporary failures of a write throw Unavailable; a command ends with the error instead. */
-export function guardTemporary(index: OrderIndex, file: string): OrderIndex {
+/** The same index, whose reads and writes throw what `toError` makes of their errors. */
+export function guardIndex(index: OrderIndex, toError: (error: unknown) => unknown): OrderIndex {
+  const guard =
+    <Args extends unknown[], T>(call: (...args: Args) => Promise<T>) =>
+    async (...args: Args): Promise<T> => {
+      try {
+        return await call(...args)
+      } catch (error) {
+        throw toError(error)
+      }
+    }
   return {
     ...index,
     async lock(orderIds) {
       const lock = await index.lock(orderIds)
       return {
         ...lock,
-        async begin() {
-          const transaction = await guardCall(file, lock.begin)
-          const { commit } = transaction
+        begin: guard(async () => {
+          const transaction = await lock.begin()
+          const { versionRecords, scan, views, commit } = transaction
           return {
             ...transaction,
-            commit: (writes, mode) => guardCall(file, () => commit(writes, mode)),
+            versionRecords: guard(versionRecords),
+            scan: guard(scan),
+            views: guard(views),
+            commit: guard(commit),
           }
-        },
+        }),
       }
     },
   }

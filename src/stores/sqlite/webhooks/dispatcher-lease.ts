@@ -6,6 +6,7 @@ import { createPrivateFile } from '../../../lib/private-files.ts'
 import type { WebhookStores } from '../../../webhooks/webhook-stores.ts'
 import { tryExec } from '../database/database.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
+import { toUnavailable } from '../database/temporary-failures.ts'
 
 const POLL_MS = 100
 /** A reader of the status holds the lock for an instant, which is no delay to report. */
@@ -25,15 +26,28 @@ export function createSqliteDispatcherLease(
   const readHolder = () => db.run(() => selectHolder.get()?.['holder'] as string | undefined)
 
   function openLock(): DatabaseSync {
-    createPrivateFile(file)
-    return new DatabaseSync(file, { timeout: 0 })
+    return guard(() => {
+      createPrivateFile(file)
+      return new DatabaseSync(file, { timeout: 0 })
+    })
   }
+
+  /** @throws Unavailable naming the lock file, for instance on a full disk */
+  function guard<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw toUnavailable(file, error)
+    }
+  }
+
+  const tryLock = (lock: DatabaseSync, sql: string) => guard(() => tryExec(lock, sql))
 
   return {
     async acquireLease({ onDelay, signal }) {
       const lock = openLock()
       try {
-        for (let failures = 1; !tryExec(lock, 'BEGIN EXCLUSIVE'); failures += 1) {
+        for (let failures = 1; !tryLock(lock, 'BEGIN EXCLUSIVE'); failures += 1) {
           if (failures === FAILURES_BEFORE_REPORT) {
             onDelay(`waiting for another process that delivers webhooks (${readHolder()}) to end`)
           }
@@ -58,7 +72,7 @@ export function createSqliteDispatcherLease(
       if (holder === undefined) return null
       const lock = openLock()
       try {
-        return { holder, alive: !tryExec(lock, 'SELECT 1 FROM sqlite_schema') }
+        return { holder, alive: !tryLock(lock, 'SELECT 1 FROM sqlite_schema') }
       } finally {
         lock.close()
       }

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import { openSqliteWebhookStores } from '../../../../../src/stores/sqlite/webhooks/webhook-stores.ts'
 import { temporaryFolder } from '../../../../support/stores/backend.ts'
 
@@ -58,6 +59,17 @@ describe('the lease of the embedded dispatcher', () => {
     const next = { holder: expect.stringContaining(`${process.pid}`), alive: true }
     expect(await stores.dispatcher(0)).toEqual(next)
     await lease.release()
+  })
+
+  it('is unavailable, by the name of its file, where the file cannot be opened', async () => {
+    await (await acquire()).release()
+    rmSync(lockFile)
+    mkdirSync(lockFile)
+    for (const call of [acquire, () => stores.dispatcher(0)]) {
+      const error: unknown = await call().catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(Unavailable)
+      expect(error).toHaveProperty('message', `${lockFile}: unable to open database file`)
+    }
   })
 
   it('is reported once to a process that waits for it, however long', async () => {

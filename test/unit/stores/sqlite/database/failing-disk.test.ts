@@ -1,0 +1,66 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import { openDatabase } from '../../../../../src/stores/sqlite/database/database.ts'
+import { guardDatabase } from '../../../../../src/stores/sqlite/database/guarded-database.ts'
+import { openSqliteStores } from '../../../../../src/stores/sqlite/stores.ts'
+import { temporaryFolder } from '../../../../support/stores/backend.ts'
+
+let dataDir: string
+let remove: () => void
+beforeEach(() => {
+  ;({ folder: dataDir, remove } = temporaryFolder())
+})
+afterEach(() => remove())
+
+const file = (name: string) => join(dataDir, name)
+
+/** SQLite cannot open a folder as a file. */
+function block(name: string): void {
+  rmSync(file(name), { force: true })
+  mkdirSync(file(name))
+}
+
+describe('a writer whose files cannot be opened', () => {
+  it.each([
+    ['server', 'watch.lock', true],
+    ['server', 'orders.db', true],
+    ['command', 'watch.lock', false],
+    ['command', 'orders.db', false],
+  ] as const)(
+    'the writer of a %s names %s, and only that of a server retries',
+    async (role, name, isRetried) => {
+      const stores = openSqliteStores({ dataDir }, role)
+      block(name)
+      const error: unknown = await stores.openIndex().catch((thrown: unknown) => thrown)
+      await stores.close()
+      expect(error instanceof Unavailable).toBe(isRetried)
+      expect(error).toHaveProperty('message', expect.stringContaining(file(name)))
+    },
+  )
+})
+
+describe('a full disk', () => {
+  const ADVICE = 'database or disk is full. Free space in DATA_DIR'
+  const LIMITED = 'PRAGMA max_page_count = 2'
+  const GROW = 'CREATE TABLE one (id); CREATE TABLE two (id)'
+
+  it('a full disk during an opening is named with the file and the next step', () => {
+    expect(() => openDatabase(file('any.db'), [`${LIMITED}; ${GROW}`], 20)).toThrow(
+      `cannot open the database ${file('any.db')}: ${ADVICE}`,
+    )
+  })
+
+  it('a full disk during a write is named with the file and the next step', () => {
+    const migrations = ['CREATE TABLE texts (text)']
+    const opened = openDatabase(file('any.db'), migrations, 20)
+    const db = guardDatabase(opened, file('any.db'), migrations)
+    opened.exec(LIMITED)
+    const insert = db.prepare('INSERT INTO texts VALUES (?)')
+    const write = () => db.write(() => insert.run('x'.repeat(10_000)))
+    expect(write).toThrow(Unavailable)
+    expect(write).toThrow(`${file('any.db')}: ${ADVICE}`)
+    db.close()
+  })
+})

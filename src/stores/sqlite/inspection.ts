@@ -6,7 +6,7 @@ import type {
 } from '../../indexing/consistency-check/index-inspection.ts'
 import { wallClock } from '../../lib/clock.ts'
 import { parseJson } from '../../lib/json.ts'
-import { toNamedError } from './database/temporary-failures.ts'
+import { toNamedError } from './database/failures.ts'
 import { versionRecordOf } from './write/order-index.ts'
 
 type Row = Record<string, SQLOutputValue>

@@ -13,10 +13,10 @@ import {
   openOrdersUnlessLost,
   ordersFile,
 } from './database/database-files.ts'
+import { guardIndex, toNamedError, toUnavailable } from './database/failures.ts'
+import { guardReads, guardWrites } from './database/file-guard.ts'
 import { type GuardedDatabase, guardDatabase } from './database/guarded-database.ts'
-import { guardReads, guardWrites } from './database/replaced-file-guard.ts'
 import { keysMigrations } from './database/schema.ts'
-import { guardIndex, toNamedError, toUnavailable } from './database/temporary-failures.ts'
 import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'
 import { managementFile, openSqliteManagementStores } from './management/management-stores.ts'

@@ -9,8 +9,8 @@ import {
   ORDERS_INDEX,
 } from '../../index-lost.ts'
 import { BUSY_MS, DatabaseMissingError, openDatabase } from './database.ts'
+import { toNamedError } from './failures.ts'
 import { keysMigrations, ordersMigrations } from './schema.ts'
-import { toNamedError } from './temporary-failures.ts'
 
 /** The path of the orders database. */
 export const ordersFile = (dataDir: string) => join(dataDir, 'orders.db')

@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createFolder, createPrivateFile } from '../../../lib/private-files.ts'
 import type { ProcessRole } from '../../stores.ts'
+import { adviceAfter, SQLITE_BUSY } from './failures.ts'
 import type { Migration } from './schema.ts'
-import { adviceAfter, SQLITE_BUSY } from './temporary-failures.ts'
 
 /**
  * How long a write waits for that of another process. It blocks the event loop of a server, which

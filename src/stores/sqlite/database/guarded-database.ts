@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { isUpgraded, rollBack, upgradedMessage } from './database.ts'
-import { trackFile } from './replaced-file-guard.ts'
+import { trackFile } from './file-guard.ts'
 import type { Migration } from './schema.ts'
 
 /**

@@ -5,8 +5,8 @@ import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
 import { createPrivateFile } from '../../../lib/private-files.ts'
 import type { WebhookStores } from '../../../webhooks/webhook-stores.ts'
 import { tryExec } from '../database/database.ts'
+import { toUnavailable } from '../database/failures.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
-import { toUnavailable } from '../database/temporary-failures.ts'
 
 const POLL_MS = 100
 /** A reader of the status holds the lock for an instant, which is no delay to report. */

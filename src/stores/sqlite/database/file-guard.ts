@@ -2,7 +2,7 @@ import { mapTransactions, type OrderIndex } from '../../../indexing/writer/order
 import { type IsSameFile, trackFileIdentity } from '../../../lib/file-identity.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { OrderStore } from '../../../orders/order-store.ts'
-import { isDamage, toUnavailable } from './temporary-failures.ts'
+import { isDamage, toUnavailable } from './failures.ts'
 
 /** The error of a call after it. */
 export const replacedMessage = (file: string) =>

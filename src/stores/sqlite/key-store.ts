@@ -48,7 +48,7 @@ export function createSqliteKeyStore(db: GuardedDatabase): KeyStore {
       return db.run(() => selectUsed.get()) !== undefined
     },
     async insert(key) {
-      db.run(() =>
+      db.write(() =>
         insert.run(
           key.keyId,
           key.digest,
@@ -66,15 +66,15 @@ export function createSqliteKeyStore(db: GuardedDatabase): KeyStore {
       )
     },
     async update(digest, { revokedAt = null, lastValidAt = null }) {
-      db.run(() => update.run(revokedAt, lastValidAt, digest))
+      db.write(() => update.run(revokedAt, lastValidAt, digest))
     },
     async expire(digest, endsAt) {
-      const row = db.run(() => expire.get(endsAt, digest))
+      const row = db.write(() => expire.get(endsAt, digest))
       if (row === undefined) throw new Error('the key to expire is missing')
       return row['expires_at'] as number
     },
     async setAccountBlocked(accountId, blocked) {
-      db.run(() => setBlocked.run(accountId, blocked ? 1 : 0))
+      db.write(() => setBlocked.run(accountId, blocked ? 1 : 0))
     },
     async isAccountBlocked(accountId) {
       return db.run(() => selectBlocked.get(accountId))?.['blocked'] === 1

@@ -11,7 +11,7 @@ export function createSqlitePepperCheck(db: GuardedDatabase): PepperCheckStore {
       return (db.run(() => select.get())?.['check_value'] as string | undefined) ?? null
     },
     async replace(check) {
-      db.run(() => replace.run(check))
+      db.write(() => replace.run(check))
     },
     async hasKeys() {
       return db.run(() => selectKey.get()) !== undefined

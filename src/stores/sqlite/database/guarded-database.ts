@@ -10,7 +10,7 @@ import type { Migration } from './schema.ts'
  */
 export interface GuardedDatabase {
   prepare(sql: string): StatementSync
-  /** Runs reads, or one statement. */
+  /** Runs reads. */
   run<T>(work: () => T): T
   /** Runs `work` in one write transaction, which an error rolls back. */
   write<T>(work: () => T): T

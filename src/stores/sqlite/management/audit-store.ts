@@ -39,10 +39,10 @@ export function createSqliteAuditStore(db: GuardedDatabase): AuditStore {
     async insert(entry) {
       const { id, at, actor, accountId, action, target, requestId, outcome } = entry
       const row = [id, at, actor, accountId, action, target, requestId, outcome]
-      db.run(() => insert.run(...row, entry.successor ?? null))
+      db.write(() => insert.run(...row, entry.successor ?? null))
     },
     async setOutcome(id, outcome) {
-      db.run(() => setOutcome.run(outcome, id))
+      db.write(() => setOutcome.run(outcome, id))
     },
     async list({ accountId, limit, after }) {
       const { at, id } = after ?? FIRST

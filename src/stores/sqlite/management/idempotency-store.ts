@@ -38,16 +38,16 @@ export function createSqliteIdempotencyStore(db: GuardedDatabase): IdempotencySt
       })
     },
     async renew(claim, createdAt) {
-      db.run(() => renew.run(createdAt, ...parametersOf(claim)))
+      db.write(() => renew.run(createdAt, ...parametersOf(claim)))
     },
     async complete(claim, { status, body }) {
-      db.run(() => complete.run(status, body, ...parametersOf(claim)))
+      db.write(() => complete.run(status, body, ...parametersOf(claim)))
     },
     async forget(claim) {
-      db.run(() => forget.run(...parametersOf(claim)))
+      db.write(() => forget.run(...parametersOf(claim)))
     },
     async purge(beforeMs) {
-      db.run(() => purge.run(beforeMs))
+      db.write(() => purge.run(beforeMs))
     },
   }
 }

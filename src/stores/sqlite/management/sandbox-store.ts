@@ -33,7 +33,7 @@ export function createSqliteSandboxStore(db: GuardedDatabase): SandboxStore {
     async insert(order) {
       const { accountId, orderId, scenario, madeAt, source } = order
       const row = [accountId, orderId, scenario, madeAt, source.version, JSON.stringify(source)]
-      db.run(() => insert.run(...row, ...requestOf(order)))
+      db.write(() => insert.run(...row, ...requestOf(order)))
     },
     async find(accountId, orderId) {
       const row = db.run(() => select.get(accountId, orderId))
@@ -42,7 +42,7 @@ export function createSqliteSandboxStore(db: GuardedDatabase): SandboxStore {
     async replace(order) {
       const { accountId, orderId, source } = order
       const set = [source.version, JSON.stringify(source), ...requestOf(order)]
-      const { changes } = db.run(() => update.run(...set, accountId, orderId, source.version - 1))
+      const { changes } = db.write(() => update.run(...set, accountId, orderId, source.version - 1))
       return changes === 1
     },
     async count(accountId) {

@@ -33,21 +33,21 @@ export function createSqliteSessionStore(db: GuardedDatabase): SessionStore {
 
   return {
     async insertLink(link) {
-      db.run(() => insertLink.run(...columnsOf(link), link.sessionMs))
+      db.write(() => insertLink.run(...columnsOf(link), link.sessionMs))
     },
     async takeLink(digest) {
-      const row = db.run(() => takeLink.get(digest)) as unknown as LinkRow | undefined
+      const row = db.write(() => takeLink.get(digest)) as unknown as LinkRow | undefined
       return row ? { ...sessionOf(row), sessionMs: row.session_ms } : null
     },
     async insert(session) {
-      db.run(() => insert.run(...columnsOf(session)))
+      db.write(() => insert.run(...columnsOf(session)))
     },
     async find(digest) {
       const row = db.run(() => select.get(digest)) as unknown as SessionRow | undefined
       return row ? sessionOf(row) : null
     },
     async remove(digest) {
-      db.run(() => remove.run(digest))
+      db.write(() => remove.run(digest))
     },
     async removeOf(accountId) {
       db.write(() => {

@@ -47,7 +47,7 @@ export function createSqliteUsageStore(db: GuardedDatabase): UsageStore {
       return new Map((rows as { keyId: string; at: number }[]).map(({ keyId, at }) => [keyId, at]))
     },
     async purge(beforeDay) {
-      db.run(() => purge.run(beforeDay))
+      db.write(() => purge.run(beforeDay))
     },
   }
 }

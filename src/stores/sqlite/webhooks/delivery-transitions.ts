@@ -164,20 +164,20 @@ export function createDeliveryTransitions(
       for await (const { endpointId } of endpoints.pending()) {
         for (const { field, update } of limits) {
           const parameters = { endpointId, latestMs: latest[field] }
-          await repeatUntilDone(() => db.run(() => Number(update.run(parameters).changes)))
+          await repeatUntilDone(() => db.write(() => Number(update.run(parameters).changes)))
         }
       }
     },
     hold: (endpointId, nowMs) =>
-      repeatUntilDone(() => db.run(() => Number(hold.run({ endpointId, nowMs }).changes))),
+      repeatUntilDone(() => db.write(() => Number(hold.run({ endpointId, nowMs }).changes))),
     releaseHeld: (endpointId, nowMs) =>
-      repeatUntilDone(() => db.run(() => Number(release.run({ endpointId, nowMs }).changes))),
+      repeatUntilDone(() => db.write(() => Number(release.run({ endpointId, nowMs }).changes))),
     async cancel(endpointId) {
       for (const cancel of cancels)
-        await repeatUntilDone(() => db.run(() => Number(cancel.run({ endpointId }).changes)))
+        await repeatUntilDone(() => db.write(() => Number(cancel.run({ endpointId }).changes)))
     },
     async expireHeld(beforeMs) {
-      await repeatUntilDone(() => db.run(() => Number(expire.run({ beforeMs }).changes)))
+      await repeatUntilDone(() => db.write(() => Number(expire.run({ beforeMs }).changes)))
     },
     async replay({ endpointId, sinceMs, failedOnly, nowMs }) {
       const ofEndpoint = { endpointId, nowMs }
@@ -208,7 +208,7 @@ export function createDeliveryTransitions(
       )
     },
     async purge(beforeMs) {
-      await repeatUntilDone(() => db.run(() => Number(purge.run(beforeMs).changes)))
+      await repeatUntilDone(() => db.write(() => Number(purge.run(beforeMs).changes)))
     },
     async purgeExcerpts(beforeMs) {
       await repeatUntilDone(() =>

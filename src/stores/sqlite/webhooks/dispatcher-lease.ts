@@ -53,7 +53,7 @@ export function createSqliteDispatcherLease(
           }
           await interruptiblePause(POLL_MS, signal, 'another process was delivering webhooks')
         }
-        db.run(() => writeHolder.run(`${hostname()} ${process.pid}`))
+        db.write(() => writeHolder.run(`${hostname()} ${process.pid}`))
       } catch (error) {
         lock.close()
         throw error

@@ -88,7 +88,7 @@ export function createSqliteEndpointStore(db: GuardedDatabase): EndpointStore {
       return { ...(db.run(() => selectCounts.get()) as unknown as EndpointCounts) }
     },
     async purgeDeleted(beforeMs) {
-      db.run(() => deleteMarkers.run(beforeMs))
+      db.write(() => deleteMarkers.run(beforeMs))
     },
   }
 }

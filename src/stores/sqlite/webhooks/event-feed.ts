@@ -104,7 +104,8 @@ export function createSqliteEventFeed(options: EventFeedOptions): EventFeed {
       // The record at the cursor stays, because it identifies the history of the file.
       const { position } = readCursor()
       try {
-        while (orders.run(() => deleteOld.run(beforeMs, position)).changes > 0) await setImmediate()
+        while (orders.write(() => deleteOld.run(beforeMs, position)).changes > 0)
+          await setImmediate()
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error
         // A load holds the write lock most of the time. A later call removes the rest.

@@ -6,6 +6,9 @@ import { withDeadline } from '../lib/with-deadline.ts'
 import type { KeyRecord, KeyStore } from './key-store.ts'
 
 const RETRY_MS = MINUTE_MS
+/** A waiting request has a slot, and those of other keys need one too. */
+const FIRST_USE_MS = 500
+const FIRST_USE_RETRY_MS = 1_000
 const MAX_KEYS = 10_000
 
 /** When keys last authenticated, from their records and from this process. */
@@ -14,11 +17,11 @@ export interface LastUse {
   of(key: KeyRecord): number
   /**
    * Stores the first use of a key, at `nowMs`. A page that is read before this resolves may be
-   * unknown to a load, which then writes orders behind the cursor of that page. Concurrent calls for
-   * a key share one write, which has the deadline of the first call.
-   * @throws Unavailable after `deadlineMs`, and the next call tries again
+   * unknown to a load, which then writes orders behind the cursor of that page. Calls for a key share
+   * one write, which is repeated for half a second, and its failure for a second.
+   * @throws Unavailable when the use is not stored
    */
-  storeFirst(key: KeyRecord, nowMs: number, deadlineMs: number): Promise<void>
+  storeFirst(key: KeyRecord, nowMs: number): Promise<void>
   /** Records a later use at `nowMs`. Writes to the store at most hourly, in the background. */
   record(key: KeyRecord, nowMs: number): void
 }
@@ -36,25 +39,25 @@ export function createLastUse(
   const of = (key: KeyRecord) =>
     Math.max(key.lastValidAt ?? -Infinity, recordedAt.get(key.digest) ?? -Infinity)
 
-  async function writeFirst(digest: string, nowMs: number, deadlineMs: number): Promise<void> {
-    const retries = { deadlineMs, activity: 'storing the first use of a key' }
-    try {
-      await withDeadline(
-        () => retryUntilDeadline(retries, () => store.update(digest, { lastValidAt: nowMs })),
-        deadlineMs,
-        () => new Unavailable('the first use of the key was not stored within the deadline'),
-      )
-      recordedAt.set(digest, nowMs)
-    } finally {
-      firstUses.delete(digest)
-    }
+  async function writeFirst(digest: string, nowMs: number): Promise<void> {
+    const retries = { deadlineMs: FIRST_USE_MS, activity: 'storing the first use of a key' }
+    await withDeadline(
+      () => retryUntilDeadline(retries, () => store.update(digest, { lastValidAt: nowMs })),
+      FIRST_USE_MS,
+      () => new Unavailable(`the first use of the key was not stored within ${FIRST_USE_MS} ms`),
+    )
+    recordedAt.set(digest, nowMs)
   }
 
   return {
     of,
-    storeFirst({ digest }, nowMs, deadlineMs) {
-      const stored = firstUses.get(digest) ?? writeFirst(digest, nowMs, deadlineMs)
+    storeFirst({ digest }, nowMs) {
+      const shared = firstUses.get(digest)
+      if (shared !== undefined) return shared
+      const stored = writeFirst(digest, nowMs)
       firstUses.set(digest, stored)
+      const forget = () => firstUses.delete(digest)
+      stored.then(forget, () => setTimeout(forget, FIRST_USE_RETRY_MS).unref())
       return stored
     },
     record(key, nowMs) {

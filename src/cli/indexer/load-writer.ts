@@ -67,8 +67,10 @@ function withKeyUseCheck(
   writer: Writer,
   { index, keys, onDelay, signal }: LoadWriterOptions,
 ): Omit<LoadWriter, 'mode'> {
-  const rewriter = createWriter(index, index.now, { equalVersions: 'rewrite' })
-  /** Written since the last check without a use. */
+  // Announces nothing, as the load itself, whose failed writes may be written here at first.
+  const silent = { equalVersions: 'rewrite', announceSinceMs: Infinity } as const
+  const rewriter = createWriter(index, index.now, silent)
+  /** Written since the last check without a use; of a failed batch, every change. */
   let unchecked: Change[][] = []
   let checkedAt = monotonicClock()
   let lastCheck: Promise<void> = Promise.resolve()

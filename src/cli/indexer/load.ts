@@ -129,9 +129,15 @@ function loadAndReport(
     try {
       const options = { index, keys, onDelay, signal }
       const { finish, ...writerOptions } = await createLoadWriter(flags, options)
-      return await resumable(progress, (onProgress) =>
-        load(input.chunks, { ...writerOptions, fromLine, onRejected, onProgress }).finally(finish),
-      )
+      return await resumable(progress, async (onProgress) => {
+        const options = { ...writerOptions, fromLine, onRejected, onProgress }
+        const summary = await load(input.chunks, options).catch(async (error: unknown) => {
+          await finish().catch((late: Error) => progress.printLine(late.message))
+          throw error
+        })
+        await finish()
+        return summary
+      })
     } finally {
       progress.end()
       await index.close()

@@ -8,7 +8,6 @@ import { createLastUse } from '../../auth/last-use.ts'
 import { sandboxOf } from '../../lib/account-ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/durations.ts'
-import { callTimeoutMs } from '../../lib/request-scope.ts'
 import { ipRateLimitKey } from '../../rate-limit/failed-authentications.ts'
 import type { Limiter } from '../../rate-limit/limiter.ts'
 import { ApiError } from '../api-error.ts'
@@ -84,7 +83,7 @@ export default fp<AuthenticateOptions>(
       const { key, accountBlocked } = keyWithAccount
       const usedAt = lastUse.of(key)
       if (now - usedAt >= TRUSTED_MS) throwIfBlocked(await limiter.blockedSeconds(address()))
-      if (usedAt === -Infinity) await lastUse.storeFirst(key, now, callTimeoutMs(request.scope))
+      if (usedAt === -Infinity) await lastUse.storeFirst(key, now)
       else lastUse.record(key, now)
       request.caller = {
         accountId: key.isTest ? sandboxOf(key.accountId) : key.accountId,

@@ -32,7 +32,8 @@ export interface OpenSearchKeyStoreOptions {
 /** The id of a document that never exists. */
 const PROBE_ID = 'health-probe'
 const LIST_PAGE_SIZE = 1_000
-const RETRIES_ON_CONFLICT = 5
+/** More than the processes that may store the first use of a key at the same time. */
+const RETRIES_ON_CONFLICT = 50
 /**
  * A write waits for the refresh, and never creates an index: an empty one would reject every key.
  */
@@ -80,11 +81,11 @@ export function createOpenSearchKeyStore({
   async function updateKey(
     address: DocumentAddress,
     doc: object,
-    onConflict: DocumentState | { retry_on_conflict: number },
+    options: DocumentState | { retry_on_conflict: number; refresh?: false },
   ): Promise<void> {
     const body = { doc }
-    const request = { ...address, ...onConflict, body, ...WRITE_OPTIONS }
-    await write(writeDeadlineMs, (options) => client.update(request, options))
+    const request = { ...address, body, ...WRITE_OPTIONS, ...options }
+    await write(writeDeadlineMs, (call) => client.update(request, call))
   }
 
   /** Keeps an earlier expiry, by compare-and-set. */
@@ -158,9 +159,13 @@ export function createOpenSearchKeyStore({
 
     async update(digest, timestamps) {
       const address = { index: names.keys, id: digest }
-      const onConflict = { retry_on_conflict: RETRIES_ON_CONFLICT }
+      const options = {
+        retry_on_conflict: RETRIES_ON_CONFLICT,
+        // A key's first request waits for this write. A query of uses refreshes by itself.
+        ...(timestamps.revokedAt === undefined && { refresh: false as const }),
+      }
       await instrument('update_key', () =>
-        updateKey(address, timestampsSource(timestamps), onConflict),
+        updateKey(address, timestampsSource(timestamps), options),
       )
     },
 

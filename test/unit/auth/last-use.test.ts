@@ -1,11 +1,10 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { KeyTimestamps } from '../../../src/auth/key-store.ts'
 import { createLastUse, type LastUse } from '../../../src/auth/last-use.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../src/lib/durations.ts'
 import { Unavailable } from '../../../src/lib/unavailable.ts'
 import { keyRecord } from '../../support/stores/key-record.ts'
 
-const DEADLINE_MS = 30_000
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 
 const key = (lastValidAt: number | null) => keyRecord({ lastValidAt })
@@ -64,38 +63,44 @@ describe('the last use of a key', () => {
 
 describe('the first use of a key', () => {
   it('the first use of a key is stored before the call returns', async () => {
-    await lastUse.storeFirst(key(null), NOW, DEADLINE_MS)
+    await lastUse.storeFirst(key(null), NOW)
     expect(written).toEqual([{ lastValidAt: NOW }])
     expect(lastUse.of(key(null))).toBe(NOW)
   })
 
   it('the first use of a key is stored once for concurrent requests', async () => {
-    const calls = [1, 2, 3].map(() => lastUse.storeFirst(key(null), NOW, DEADLINE_MS))
+    const calls = [1, 2, 3].map(() => lastUse.storeFirst(key(null), NOW))
     await Promise.all(calls)
     expect(written).toEqual([{ lastValidAt: NOW }])
   })
 
   it('the first use of a key is written again while the store is unavailable', async () => {
     isDown = true
-    const stored = lastUse.storeFirst(key(null), NOW, DEADLINE_MS)
+    const stored = lastUse.storeFirst(key(null), NOW)
     await Promise.resolve()
     isDown = false
     await stored
     expect(written).toEqual([{ lastValidAt: NOW }])
   })
 
-  it('the first use of a key that is not stored within the deadline stays the first', async () => {
+  it('the first use of a key that is not stored fails for a second, and is the first again', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
     isDown = true
-    await expect(lastUse.storeFirst(key(null), NOW, 1)).rejects.toThrow(Unavailable)
+    const failed = expect(lastUse.storeFirst(key(null), NOW)).rejects.toThrow(Unavailable)
+    await vi.advanceTimersByTimeAsync(1_000)
+    await failed
+    isDown = false
+    await expect(lastUse.storeFirst(key(null), NOW)).rejects.toThrow(Unavailable)
     expect(lastUse.of(key(null))).toBe(-Infinity)
 
-    isDown = false
-    await lastUse.storeFirst(key(null), NOW, DEADLINE_MS)
+    await vi.advanceTimersByTimeAsync(1_000)
+    await lastUse.storeFirst(key(null), NOW)
     expect(written).toEqual([{ lastValidAt: NOW }])
   })
 
-  it('the first use of a key has a deadline also where the store never responds', async () => {
+  it('the first use of a key fails also where the store never responds', async () => {
     const silent = createLastUse({ update: () => new Promise(() => {}) }, () => {})
-    await expect(silent.storeFirst(key(null), NOW, 1)).rejects.toThrow(Unavailable)
+    await expect(silent.storeFirst(key(null), NOW)).rejects.toThrow('not stored within 500 ms')
   })
 })

@@ -92,7 +92,7 @@ describe('a load without a mode', () => {
     expect([locked, checks]).toEqual([ids, 4])
   })
 
-  it('a load without a mode makes its writes visible before it asks for a use, so that no later one misses them', async () => {
+  it('a load without a mode makes its writes visible before it checks for a use, so that no later one misses them', async () => {
     const calls: string[] = []
     const watched: OrderIndex = {
       ...index,
@@ -141,6 +141,16 @@ describe('a load without a mode beside the first use of a key', () => {
     used = true
     await finish()
     expect(updatedAt('ord_1')).toBe(writeTimestampText())
+  })
+
+  it('the load announces no order of a write that failed', async () => {
+    index.subscribed.add('acc_1')
+    const { writer, mode, finish } = await open()
+    index.failsAfter = 0
+    await expect(writer.write([change('ord_1')], mode)).rejects.toThrow('it all ended')
+    used = true
+    await finish()
+    expect([index.keys(), index.events]).toEqual([['acc_1:ord_1'], []])
   })
 
   it('the load dates an order whose second version changed nothing', async () => {

@@ -358,8 +358,15 @@ describe('the record of a key', () => {
     expect(queryOf(received[0])).toEqual({
       refresh: 'wait_for',
       require_alias: 'true',
-      retry_on_conflict: '5',
+      retry_on_conflict: '50',
     })
+  })
+
+  it('a use is written without a wait for a refresh, because a request waits for it', async () => {
+    const { keys, received } = await start(written)
+    await keys.update('d1', { lastValidAt: 5 })
+    expect(bodyOf(received[0])).toEqual({ doc: { last_valid_at: 5 } })
+    expect(queryOf(received[0])).toMatchObject({ refresh: 'false', require_alias: 'true' })
   })
 })
 

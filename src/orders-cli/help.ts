@@ -118,5 +118,6 @@ Exemplos:
   orders sync sqlite:pedidos.db --watch --interval 5m
 
 O total por papel, status e moeda, sem descontar reembolsos parciais; em coprodução, o valor do pedido inteiro:
-  sqlite3 pedidos.db "select role, status, coalesce(currency,'BRL'), sum(amount_total)/100.0 from orders_typed group by 1,2,3"
+  sqlite3 pedidos.db "select role, status, coalesce(currency,'BRL'), sum(amount_total)/100.0
+    from orders_typed group by 1,2,3"
 `

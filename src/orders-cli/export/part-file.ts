@@ -13,7 +13,8 @@ export interface PartFile {
   /** Whether it continues the export of an earlier process. */
   isResumed: boolean
   /**
-   * Keeps whether the key masks personal data, for a later process that resumes the export.
+   * Keeps, until the first order is written, whether the key masks personal data, for a later process
+   * that resumes the export.
    * @throws CommandError if the orders so far were read with the other kind of key
    */
   confirmMask(isMasked: boolean): void
@@ -89,7 +90,8 @@ export async function openPartFile(
       isResumed: resumed !== null,
       confirmMask(isMasked) {
         rejectOtherMask(file, state, isMasked)
-        state = { ...state, isMasked }
+        // The key that read earlier orders may be of the other kind, where their state has no mask.
+        if (state.bytes === 0) state = { ...state, isMasked }
       },
       async append(text, cursor, orders) {
         const bytes = Buffer.from(text)

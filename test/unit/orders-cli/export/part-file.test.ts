@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -47,6 +55,24 @@ describe('an export in CSV that another version of the command began', () => {
     const part = await open('id,name\r\n')
     expect(part.isResumed).toBe(true)
     await part.close()
+  })
+})
+
+describe('an export whose first orders were read with a key of unknown access', () => {
+  const request = { url: 'https://api.exemplo.com.br', filters: {}, format: 'csv', rows: 'orders' }
+
+  it('is resumed with a key of either kind, also after one of the other kind', async () => {
+    const first = await openPartFile('pedidos.csv', request, false, folder)
+    await first.append('ord_1\r\n', 'next', 1)
+    await first.close()
+    for (const isMasked of [true, false]) {
+      const part = await openPartFile('pedidos.csv', request, true, folder)
+      part.confirmMask(isMasked)
+      await part.append('ord_2\r\n', 'next', 1)
+      await part.close()
+    }
+    const { orders } = JSON.parse(readFileSync(join(folder, 'pedidos.csv.part.json'), 'utf8'))
+    expect(orders).toBe(3)
   })
 })
 

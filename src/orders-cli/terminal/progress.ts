@@ -29,13 +29,13 @@ export function createOrdersProgress(
 ): OrdersProgress {
   const startedAt = clock()
   const shown = new Set<string>()
-  /** The line to show after a failure. */
-  let recovery: string | null = null
+  /** The lines to show once the failures have ended. */
+  const recoveries = new Set<string>()
 
   function recover() {
     shown.clear()
-    if (recovery !== null) status.printLine(recovery)
-    recovery = null
+    for (const line of recoveries) status.printLine(line)
+    recoveries.clear()
   }
 
   return {
@@ -49,13 +49,13 @@ export function createOrdersProgress(
     wait({ waitMs, error }) {
       if (waitMs < MIN_SHOWN_WAIT_MS || shown.has(error.name)) return
       shown.add(error.name)
-      if (!isRateLimited(error)) recovery = API_BACK
+      if (!isRateLimited(error)) recoveries.add(API_BACK)
       status.printLine(`esperando ${Math.ceil(waitMs / 1000)} s: ${error.message}`)
     },
     fail(line, end = API_BACK) {
       if (!shown.has(end)) status.printLine(line)
       shown.add(end)
-      recovery = end
+      recoveries.add(end)
     },
   }
 }

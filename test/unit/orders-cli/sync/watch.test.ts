@@ -144,11 +144,12 @@ describe('a lock of another program on the database of a watch', () => {
     ])
   })
 
-  it('is reported also after an outage of the API', async () => {
+  it('is reported beside an outage of the API, and so is the end of both', async () => {
     const { printedLines } = await watching(nothing, edge, lockedDatabase(), nothing)
     expect(printedLines).toEqual([
       'O balanceador respondeu 502. Continuo tentando; aviso quando voltar.',
       expect.stringMatching(/^Outro programa mantém este banco travado/),
+      'A API voltou a responder.',
       'O banco voltou a aceitar gravações.',
     ])
   })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { formatInstant } from '../lib/instant.ts'
+import { formatInstant, hasFourDigitYear } from '../lib/instant.ts'
 import { parseQueryInstant } from '../orders/query-instant.ts'
 import { UsageError } from './errors.ts'
 import { getAccount, isRefusedPath, isUnknownPath } from './get-account.ts'
@@ -103,12 +103,15 @@ function initialState(source: SyncState['source'], since: string | Date | undefi
  * not exist, and the store would keep the wrong start.
  */
 function parseSince(since: string | Date): string {
-  if (since instanceof Date) {
-    if (!Number.isNaN(since.getTime())) return since.toISOString()
-    throw new UsageError('since: a data não é válida (Invalid Date).')
-  }
-  const parsed = parseQueryInstant(String(since))
-  if (typeof parsed !== 'string') return formatInstant(parsed.ceilMs)
+  const epochMs = since instanceof Date ? since.getTime() : parseText(String(since))
+  if (Number.isNaN(epochMs)) throw new UsageError('since: a data não é válida (Invalid Date).')
+  if (hasFourDigitYear(epochMs)) return formatInstant(epochMs)
+  throw new UsageError('since: o instante fica fora dos anos 0000 a 9999 em UTC.')
+}
+
+function parseText(since: string): number {
+  const parsed = parseQueryInstant(since)
+  if (typeof parsed !== 'string') return parsed.ceilMs
   throw new UsageError(`since: "${since}" não é um instante. ${parsed}`)
 }
 

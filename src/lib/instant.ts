@@ -26,7 +26,7 @@ export interface Instant {
 export function parseInstant(text: string): Instant | InvalidInstantReason {
   const parsed = parseInstantBound(text)
   if (typeof parsed === 'string') return parsed
-  return parsed.floorMs < FIRST_MS || parsed.floorMs > LAST_MS ? 'impossible' : parsed
+  return hasFourDigitYear(parsed.floorMs) ? parsed : 'impossible'
 }
 
 /**
@@ -104,6 +104,11 @@ function digitsAt(text: string, start: number, count: number): number {
   return value
 }
 
+/** Whether the API has a text for an instant; RFC 3339 years have four digits. */
+export function hasFourDigitYear(epochMs: number): boolean {
+  return epochMs >= FIRST_MS && epochMs <= LAST_MS
+}
+
 /** Formats an instant as the API does: UTC with milliseconds. */
 export function formatInstant(epochMs: number): string {
   return new Date(epochMs).toISOString()
@@ -150,7 +155,6 @@ export function toPublicInstantOrNull(validated: string | null | undefined): str
 
 type SixNumbers = [number, number, number, number, number, number]
 
-// RFC 3339 years have four digits.
 const FIRST_MS = new Date('0000-01-01T00:00:00.000Z').getTime()
 const LAST_MS = new Date('9999-12-31T23:59:59.999Z').getTime()
 

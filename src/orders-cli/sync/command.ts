@@ -1,5 +1,6 @@
 import type { SyncOptions, SyncResult } from '../../client/client.ts'
 import { monotonicClock } from '../../lib/clock.ts'
+import { hasFourDigitYear } from '../../lib/instant.ts'
 import { parseQueryInstant } from '../../orders/query-instant.ts'
 import { parseArguments, rejectExtraArgs } from '../arguments.ts'
 import { type Context, connect, resolveBaseUrl, writeText } from '../context.ts'
@@ -98,13 +99,16 @@ function intervalOf(text: string | undefined, isWatching: boolean): number {
   throw usageError(`--interval: "${text}" não é um tempo. Use 30s, 5m, 1h, até 7d.`, 'sync')
 }
 
-/** The first instant that the API includes, which rounds a finer fraction up. */
+/**
+ * The first instant that the API includes, which rounds a finer fraction up. The copy keeps it in
+ * UTC, where an offset may have moved it out of the years of the API.
+ */
 function parseSince(since: string | undefined): Date | undefined {
   if (since === undefined) return undefined
   const parsed = parseQueryInstant(since)
-  if (typeof parsed === 'object') return new Date(parsed.ceilMs)
+  if (typeof parsed === 'object' && hasFourDigitYear(parsed.ceilMs)) return new Date(parsed.ceilMs)
   throw usageError(
-    `--since: "${since}" não é um instante com data, hora e fuso. Exemplos: 01/03/2026, 2026-03-01T00:00:00-03:00.`,
+    `--since: "${since}" não é um instante com data, hora e fuso, dos anos 0000 a 9999 em UTC. Exemplos: 01/03/2026, 2026-03-01T00:00:00-03:00.`,
     'sync',
   )
 }

@@ -95,6 +95,8 @@ describe('orders reports an invalid command line with exit code 2', () => {
     [['sync', 'copia', '--interval', '5m'], 'só vale com --watch'],
     [['sync', 'copia', '--watch', '--interval', '5'], 'não é um tempo'],
     [['sync', 'copia', '--since', '2026-03-01'], 'não é um instante'],
+    [['sync', 'copia', '--since', '9999-12-31T23:59:59-03:00'], 'anos 0000 a 9999 em UTC'],
+    [['sync', 'copia', '--since', '0000-01-01T00:00:00+03:00'], 'anos 0000 a 9999 em UTC'],
   ])('orders %j exits 2 and reports the invalid command line', async (args, message) => {
     const { code, stdout, stderr } = await run(args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -97,6 +97,14 @@ describe('the first sync', () => {
     expect(await store.read()).toBeNull()
   })
 
+  it.each(['9999-12-31T23:59:59-03:00', '0000-01-01T00:00:00+03:00', new Date(8.64e15)])(
+    'rejects the `since` %s, which has no text of the API in UTC',
+    async (since) => {
+      await expect(sync({ since })).rejects.toThrow('anos 0000 a 9999 em UTC')
+      expect(await store.read()).toBeNull()
+    },
+  )
+
   it.each([
     '2026-03-02T09:04-0300',
     '2026-03-02T12:03:59.9999Z',

@@ -52,7 +52,7 @@ function storeIn(
   )
   let changes = 0
 
-  /** SQLite keeps writing to a deleted file. Called after each write, before its report. */
+  /** SQLite keeps using a deleted file. Called before a read of the state, and after writes. */
   function assertSameFile() {
     if (isSameFile()) return
     // SQLite would read the log of the earlier file into the one that has its name now.
@@ -66,6 +66,7 @@ function storeIn(
     changes: () => changes,
 
     async read() {
+      await lock.assertHeld() // First, because it names a folder that was moved with the file.
       assertSameFile()
       const json = readState.get()?.['json']
       return typeof json === 'string' ? JSON.parse(json) : null

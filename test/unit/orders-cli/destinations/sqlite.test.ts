@@ -1,5 +1,13 @@
-import { copyFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Order, SyncState } from '../../../../src/client/client.ts'
@@ -9,11 +17,11 @@ import { orderColumns } from '../../../../src/orders-cli/order-columns.ts'
 import { apiItem, apiOrder } from '../../../support/orders-cli/api-order.ts'
 import { temporaryFolder } from '../../../support/stores/backend.ts'
 
+let folder: string
 let file: string
 let remove: () => void
 beforeEach(() => {
-  const { folder, ...rest } = temporaryFolder()
-  remove = rest.remove
+  ;({ folder, remove } = temporaryFolder())
   file = join(folder, 'copy.db')
 })
 afterEach(() => remove())
@@ -237,6 +245,15 @@ describe('a database that is deleted or replaced while its store is open', () =>
     expect(ids()).toEqual(['ord_1'])
     await saveOrders([apiOrder({ id: 'ord_3' })])
     expect(ids()).toEqual(['ord_1', 'ord_3'])
+  })
+
+  it('a database that was moved with its folder is reported by a read with that folder', async () => {
+    file = join(folder, 'moved', 'copy.db')
+    mkdirSync(dirname(file))
+    const copy = await openSqliteStore(file)
+    renameSync(dirname(file), `${dirname(file)}.earlier`)
+    await expect(copy.read()).rejects.toThrow(`A pasta ${dirname(file)} foi apagada ou movida.`)
+    await copy.close()
   })
 })
 

@@ -53,6 +53,17 @@ export async function openDatabase(file: string): Promise<DatabaseSync> {
   }
 }
 
+/**
+ * Moves the log to the database file and empties it. Returns whether it did: while a reader is in a
+ * transaction, it moves only a part, and does not wait.
+ */
+export function truncateLog(db: DatabaseSync): boolean {
+  db.exec('PRAGMA busy_timeout = 0')
+  const result = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()
+  db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  return result?.['busy'] === 0
+}
+
 /** @throws CommandError for a file that is not a database */
 async function hasContent(path: string): Promise<boolean> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {

@@ -1,19 +1,17 @@
 import { realpath } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
-import { type IsSameFile, trackFileIdentity } from '../../lib/file-identity.ts'
+import { trackFileIdentity } from '../../lib/file-identity.ts'
 import { replaceLoneSurrogates } from '../../lib/json.ts'
 import { CommandError } from '../errors.ts'
 import type { Waiting } from '../lock/foreign-lock.ts'
 import { acquireLock, type Lock } from '../lock/lock.ts'
 import { busyMessage, type LocalStore } from './local-store.ts'
-import { openDatabase } from './sqlite-file.ts'
+import { openDatabase, truncateLog } from './sqlite-file.ts'
 
 const UPSERT = `INSERT INTO orders (id, json, seen_in) VALUES (?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET json = excluded.json, seen_in = excluded.seen_in`
 const SAVE_STATE = `INSERT INTO sync_state (only_one, json) VALUES (1, ?)
   ON CONFLICT (only_one) DO UPDATE SET json = excluded.json`
-/** Moves the log to the database file; with a reader in a transaction, only a part of it. */
-const TRUNCATE_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)'
 
 /**
  * A store in an SQLite database, where a page and its state are one transaction. `file`: absolute;
@@ -31,7 +29,7 @@ export async function openSqliteStore(
   const lock = await acquireLock(`${path}.lock-`, busyMessage(name), waiting)
   try {
     const db = await openDatabase(path)
-    return storeIn(db, { lock, name, isSameFile: trackFileIdentity(path) })
+    return storeIn(db, { lock, name, path })
   } catch (error) {
     await lock.release()
     throw error
@@ -40,8 +38,9 @@ export async function openSqliteStore(
 
 function storeIn(
   db: DatabaseSync,
-  { lock, name, isSameFile }: { lock: Lock; name: string; isSameFile: IsSameFile },
+  { lock, name, path }: { lock: Lock; name: string; path: string },
 ): LocalStore {
+  const isSameFile = trackFileIdentity(path)
   const readState = db.prepare('SELECT json FROM sync_state')
   const readOrder = db.prepare('SELECT json FROM orders WHERE id = ?')
   const upsert = db.prepare(UPSERT)
@@ -51,15 +50,24 @@ function storeIn(
     'SELECT count(*) AS total, coalesce(sum(seen_in < ?), 0) AS unseen FROM orders',
   )
   let changes = 0
+  /** Whether the log may have the pages of before a deletion; at first, one by an earlier process. */
+  let isLogStale = true
 
   /** SQLite keeps using a deleted file. Called before a read of the state, and after writes. */
   function assertSameFile() {
     if (isSameFile()) return
     // SQLite would read the log of the earlier file into the one that has its name now.
-    db.exec(TRUNCATE_LOG)
+    const nextStep = truncateLog(db)
+      ? 'sincronize de novo'
+      : `feche os programas que leem o banco, apague ${path}-wal, que é do arquivo anterior, e sincronize de novo`
     throw new CommandError(
-      `${name} foi apagado, movido ou trocado durante a sincronização: sincronize de novo.`,
+      `${name} foi apagado, movido ou trocado durante a sincronização: ${nextStep}.`,
     )
+  }
+
+  /** A reader in a transaction prevents it until a later call. */
+  function cleanLog() {
+    if (isLogStale) isLogStale = !truncateLog(db)
   }
 
   return {
@@ -90,6 +98,7 @@ function storeIn(
         rollBack(db)
         throw error
       }
+      cleanLog()
       assertSameFile()
       changes += changed
     },
@@ -97,8 +106,8 @@ function storeIn(
     async deleteUnseen(run) {
       await lock.assertHeld()
       const deleted = Number(remove.run(run).changes)
-      // The log has the pages of before until then.
-      if (deleted > 0) db.exec(TRUNCATE_LOG)
+      if (deleted > 0) isLogStale = true
+      cleanLog()
       assertSameFile()
       return deleted
     },

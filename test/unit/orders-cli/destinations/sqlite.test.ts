@@ -64,6 +64,13 @@ function query(sql: string) {
   }
 }
 
+/** Reads the orders in a transaction, and returns the function that ends it. */
+function startReading() {
+  const reader = new DatabaseSync(file, { readOnly: true })
+  reader.exec('BEGIN; SELECT count(*) FROM orders')
+  return () => reader.close()
+}
+
 describe('the database of a store', () => {
   it('the database of a store has columns for the common fields', async () => {
     await saveOrders([apiOrder({ amount_total: -1 })])
@@ -214,6 +221,32 @@ describe('a deleted order', () => {
     expect(texts()).not.toContain(email)
     await copy.close()
   })
+
+  it('a deleted order leaves the log at the first save after a reader has ended', async () => {
+    const copy = await openSqliteStore(file)
+    await copy.save(erased, state)
+    const endReading = startReading()
+    await copy.save([apiOrder({ id: 'ord_other' })], next)
+    await copy.deleteUnseen(2)
+    expect(texts()).toContain(email)
+    endReading()
+    await copy.save([], next)
+    expect(texts()).not.toContain(email)
+    await copy.close()
+  })
+
+  it('a deleted order leaves the log of an earlier process at the first save', async () => {
+    await saveOrders(erased)
+    const earlier = await openSqliteStore(file)
+    const endReading = startReading()
+    await earlier.deleteUnseen(2)
+    await earlier.close()
+    endReading()
+    const copy = await openSqliteStore(file)
+    await copy.save([], next)
+    expect(texts()).not.toContain(email)
+    await copy.close()
+  })
 })
 
 describe('a database that is deleted or replaced while its store is open', () => {
@@ -243,6 +276,23 @@ describe('a database that is deleted or replaced while its store is open', () =>
     await expect(copy.save([], state)).rejects.toThrow()
     await copy.close()
     expect(ids()).toEqual(['ord_1'])
+    await saveOrders([apiOrder({ id: 'ord_3' })])
+    expect(ids()).toEqual(['ord_1', 'ord_3'])
+  })
+
+  it('a backup in its place is intact once the log that a reader keeps is deleted', async () => {
+    await saveOrders([apiOrder()])
+    copyFileSync(file, `${file}.backup`)
+    const copy = await openSqliteStore(file)
+    const endReading = startReading()
+    await copy.save([apiOrder({ id: 'ord_2' })], state)
+    renameSync(`${file}.backup`, file)
+    await expect(copy.save([], state)).rejects.toThrow(
+      `feche os programas que leem o banco, apague ${file}-wal, que é do arquivo anterior, e sincronize de novo.`,
+    )
+    await copy.close()
+    endReading()
+    rmSync(`${file}-wal`)
     await saveOrders([apiOrder({ id: 'ord_3' })])
     expect(ids()).toEqual(['ord_1', 'ord_3'])
   })

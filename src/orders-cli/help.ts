@@ -117,6 +117,10 @@ Exemplos:
   orders sync pedidos
   orders sync sqlite:pedidos.db --watch --interval 5m
 
+Pare o --watch antes de restaurar uma cópia do banco. Pare-o também para limpar, uma vez, o banco de uma versão
+anterior, que pode conter o texto de pedidos removidos:
+  sqlite3 pedidos.db VACUUM
+
 O total por papel, status e moeda, sem descontar reembolsos parciais; em coprodução, o valor do pedido inteiro:
   sqlite3 pedidos.db "select role, status, coalesce(currency,'BRL'), sum(amount_total)/100.0
     from orders_typed group by 1,2,3"

@@ -247,6 +247,16 @@ describe('a deleted order', () => {
     expect(texts()).not.toContain(email)
     await copy.close()
   })
+
+  it('a deleted order leaves the file of an earlier version by the statement of the help', async () => {
+    await saveOrders(erased)
+    const [, statement = ''] = /^ {2}sqlite3 \S+ ([A-Z]+)$/m.exec(syncHelp) ?? []
+    const db = new DatabaseSync(file)
+    db.exec('PRAGMA secure_delete = OFF; DELETE FROM orders')
+    db.exec(statement)
+    db.close()
+    expect(readFileSync(file, 'latin1')).not.toContain(email)
+  })
 })
 
 describe('a database that is deleted or replaced while its store is open', () => {

@@ -1,6 +1,6 @@
 import { liveAccountOf, sandboxOf } from '../../lib/account-ids.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { derivedEndpointId, newEndpointId } from '../../lib/ids.ts'
+import { newEndpointId } from '../../lib/ids.ts'
 import { createKeyedMutex } from '../../lib/keyed-lock.ts'
 import type { NamedSecrets } from '../../lib/named-secret.ts'
 import type { Network } from '../../lib/network.ts'
@@ -9,6 +9,7 @@ import type { Endpoint, EndpointStore, RepeatableRequest } from '../endpoints/en
 import { ENDPOINT_MAX_AGE_MS } from '../endpoints/endpoint-directory.ts'
 import { HEALTHY } from '../endpoints/endpoint-health.ts'
 import { deriveSecret } from '../sending/signing-secret.ts'
+import { endpointIdOf } from './endpoint-id.ts'
 import { currentKid } from './endpoint-secrets.ts'
 import {
   type EndpointSettings,
@@ -114,19 +115,9 @@ export function createEndpointOperations({
   }
 
   return {
-    /**
-     * The id of the endpoint that a request creates. It derives from the request, so that its
-     * repetition finds the endpoint and creates no other.
-     */
-    async endpointIdOf(request?: RepeatableRequest): Promise<string> {
-      if (request === undefined) return newEndpointId()
-      for (let use = 0; ; use += 1) {
-        const id = derivedEndpointId(`${request.id} ${use}`)
-        const stored = await endpoints.find(id)
-        if (stored === null) return id
-        if (stored.deletedAt === null && stored.createdAt >= request.sinceMs) return id
-      }
-    },
+    /** The id of the endpoint that a request creates, or has created. */
+    endpointIdOf: (request?: RepeatableRequest): Promise<string> =>
+      endpointIdOf(endpoints, request, clock()),
 
     /**
      * Creates an enabled endpoint. Its deliveries start once every writer has read it.

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { DAY_MS } from '../../../../src/lib/durations.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import type {
   Endpoint,
@@ -100,6 +101,28 @@ describe('createEndpoint', () => {
     const later = await test.management.endpointIdOf({ ...request, sinceMs: NOW + 1 })
     const other = await test.management.endpointIdOf({ ...request, id: 'request_2' })
     expect(new Set([made.endpoint.id, endpoint.id, later, other]).size).toBe(4)
+  })
+
+  it('finds the endpoint of its request after midnight', async () => {
+    const request = { id: 'request_1', sinceMs: NOW }
+    const id = await test.management.endpointIdOf(request)
+    await test.management.createEndpoint({ ...settings, id })
+    test.setNow(NOW + DAY_MS)
+    expect(await test.management.endpointIdOf(request)).toBe(id)
+  })
+
+  it('has another id and secret than a deleted one of an equal request, also once it is purged', async () => {
+    const createAt = async (nowMs: number) => {
+      test.setNow(nowMs)
+      const id = await test.management.endpointIdOf({ id: 'request_1', sinceMs: nowMs - DAY_MS })
+      return test.management.createEndpoint({ ...settings, id })
+    }
+    const deleted = await createAt(NOW)
+    await test.management.deleteEndpoint({ id: deleted.endpoint.id })
+    await test.services.webhooks.endpoints.purgeDeleted(NOW + 1)
+    const created = await createAt(NOW + 8 * DAY_MS)
+    expect(created.endpoint.id).not.toBe(deleted.endpoint.id)
+    expect(created.secret).not.toBe(deleted.secret)
   })
 
   it('stores an enabled endpoint, whose deliveries start 5 seconds later', async () => {

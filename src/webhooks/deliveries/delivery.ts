@@ -203,7 +203,8 @@ export interface DeliveryStore {
   replay(query: Replay): Promise<number>
   /**
    * Forgets orders that accounts no longer have: of each, deliveries of events before the removal
-   * that are pending or held become canceled, and none keeps its change or an excerpt.
+   * that are pending or held become canceled, and none keeps its change or an excerpt. Before it are
+   * events of an earlier instant, and those of the same instant with a smaller sequence.
    */
   forgetOrders(removals: readonly Removal[]): Promise<void>
   backlog(nowMs: number): Promise<DeliveryBacklog>

@@ -25,11 +25,12 @@ export function planDeliveries(
 ): DeliveryPlan {
   const events = records.flatMap((record) => accountEvents(record))
   const removals = events.filter(({ type }) => type === 'order.removed')
-  const removalOf = new Map(removals.map((event) => [orderKey(event), event]))
+  const lastRemovalOf = new Map(
+    removals.toSorted(compareEvents).map((event) => [orderKey(event), event]),
+  )
   const isRemoved = (event: AccountEvent) => {
-    const removal = removals.length > 0 ? removalOf.get(orderKey(event)) : undefined
-    if (removal === undefined) return false
-    return event.sequence < removal.sequence || event.recordedAt < removal.recordedAt
+    const removal = removals.length > 0 ? lastRemovalOf.get(orderKey(event)) : undefined
+    return removal !== undefined && compareEvents(event, removal) < 0
   }
   const deliveries: Delivery[] = []
   for (const event of events) {
@@ -40,6 +41,13 @@ export function planDeliveries(
   }
   return { deliveries, removals }
 }
+
+/**
+ * The order of the events of an order. Instants never go back within it. Sequences start again after
+ * the loss of the version records.
+ */
+const compareEvents = (one: AccountEvent, other: AccountEvent) =>
+  one.recordedAt - other.recordedAt || one.sequence - other.sequence
 
 const orderKey = ({ accountId, orderId }: AccountEvent) => `${accountId}\n${orderId}`
 

@@ -276,13 +276,14 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
       for (const id of ['a', 'b', 'c']) expect((await read(id))?.event.change).toEqual({})
     })
 
-    it('is forgotten also by deliveries of before a loss, after which sequences started again', async () => {
+    it('is forgotten by deliveries of before a loss, after which sequences started again, and by none after it', async () => {
       await create(
         { id: 'a', attempts: [attempt()], event: { sequence: 12, recordedAt: 9_999 } },
         { id: 'b', event: { sequence: 11, recordedAt: 10_000 } },
+        { id: 'c', event: { sequence: 1, recordedAt: 10_001 } },
       )
       await forget()
-      expect(await states()).toEqual({ a: 'canceled', b: 'pending' })
+      expect(await states()).toEqual({ a: 'canceled', b: 'pending', c: 'pending' })
       expect(await read('a')).toMatchObject({
         event: { change: {} },
         attempts: [{ excerpt: null }],

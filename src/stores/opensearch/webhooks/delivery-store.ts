@@ -17,8 +17,8 @@ export interface DeliveryStoreOptions {
   oldestOpenRecordAt(): Promise<number | null>
 }
 
-/** Each has up to six clauses, of which OpenSearch allows 1,024 in a search. */
-const REMOVALS_PER_SEARCH = 128
+/** Each has up to eight clauses, of which OpenSearch allows 1,024 in a search. */
+const REMOVALS_PER_SEARCH = 100
 
 const OPEN = { terms: { state: ['pending', 'held'] } }
 

@@ -18,7 +18,7 @@ export interface DeliveryTransition {
   apply(delivery: Delivery): Delivery | null
 }
 
-const term = (field: string, value: string) => ({ term: { [field]: value } })
+const term = (field: string, value: string | number) => ({ term: { [field]: value } })
 const states = (...names: readonly DeliveryState[]) => ({ terms: { state: names } })
 const anyOf = (should: readonly object[]) => ({ bool: { should } })
 const allOf = (...filter: readonly object[]) => ({ bool: { filter } })
@@ -103,8 +103,8 @@ export const transitions = {
           term('account_id', accountId),
           term('order_id', orderId),
           anyOf([
-            { range: { sequence: { lt: sequence } } },
             { range: { recorded_at: { lt: recordedAt } } },
+            allOf(term('recorded_at', recordedAt), { range: { sequence: { lt: sequence } } }),
           ]),
         ),
       ),

@@ -30,8 +30,8 @@ interface OpenRecord {
 }
 
 const MAX_PAGE_SIZE = 1_000
-/** Each has up to five clauses, of which OpenSearch allows 1,024 in a search. */
-const ERASURES_PER_SEARCH = 128
+/** Each has up to seven clauses, of which OpenSearch allows 1,024 in a search. */
+const ERASURES_PER_SEARCH = 100
 const OPEN = { term: { fanned_out: false } }
 const OLDEST_FIRST = [{ recorded_at: 'asc' }, { order_id: 'asc' }, { first_sequence: 'asc' }]
 const BY_ORDER = [{ order_id: 'asc' }, { first_sequence: 'asc' }]
@@ -108,9 +108,13 @@ export function createOpenSearchEventFeed({
   async function forgetStates(erasures: readonly OpenRecord[]): Promise<void> {
     const should = erasures.map(({ record }) => {
       // Sequences start again after the loss of the version records.
-      const isBefore = [
+      const sameInstant = [
+        { term: { recorded_at: record.recordedAt } },
         { range: { first_sequence: { lte: firstSequence(record) } } },
+      ]
+      const isBefore = [
         { range: { recorded_at: { lt: record.recordedAt } } },
+        { bool: { filter: sameInstant } },
       ]
       const filter = [{ term: { order_id: record.orderId } }, { bool: { should: isBefore } }]
       return { bool: { filter } }

@@ -105,7 +105,7 @@ export function createDeliveryTransitions(
   )
   const selectOfOrder = db.prepare(`
     SELECT rowid, attempts FROM deliveries INDEXED BY deliveries_by_order
-    WHERE order_id = ? AND account_id = ? AND (sequence < ? OR recorded_at < ?)`)
+    WHERE order_id = ? AND account_id = ? AND (recorded_at, sequence) < (?, ?)`)
   const forget = db.prepare(`
     UPDATE deliveries SET
       change = '{}', attempts = ?, excerpt_at = ?, next_at = NULL, revision = revision + 1,
@@ -197,7 +197,7 @@ export function createDeliveryTransitions(
         db.write(() => {
           const batch = rest.splice(0, BATCH)
           for (const { accountId, orderId, sequence, recordedAt } of batch) {
-            const rows = selectOfOrder.all(orderId, accountId, sequence, recordedAt)
+            const rows = selectOfOrder.all(orderId, accountId, recordedAt, sequence)
             for (const { rowid, attempts } of rows as unknown as AttemptsRow[]) {
               const kept = withoutExcerpts(parseAttempts(attempts), Infinity)
               forget.run(...renderAttempts(kept), rowid)

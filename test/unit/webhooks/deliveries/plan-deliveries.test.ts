@@ -95,6 +95,24 @@ describe('the deliveries of event records', () => {
     ])
   })
 
+  it('a removal of before a loss cancels no event of an order that returned after it', () => {
+    const { deliveries } = plan(
+      [
+        eventRecord('ord_1', 1, { recordedAt: 11_000 }),
+        { ...removed('ord_1', 2), recordedAt: 12_000 },
+        eventRecord('ord_1', 3, { recordedAt: 13_000 }),
+        removed('ord_1', 12),
+      ],
+      endpoint(),
+    )
+    expect(deliveries.map(({ state }) => state)).toEqual([
+      'canceled',
+      'pending',
+      'pending',
+      'canceled',
+    ])
+  })
+
   it('a removal concerns its own order and account', () => {
     const other = eventRecord('ord_1', 1, {
       events: [{ sequence: 1, type: 'order.paid', accountIds: ['acc_2'] }],

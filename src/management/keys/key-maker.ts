@@ -44,7 +44,7 @@ export interface PlacedKey {
 export interface KeyMaker {
   /**
    * Runs `work` with the key that it may issue. `nowMs`: its creation, epoch milliseconds.
-   * `replaced`: a key that ends at once, and does not count for the limit.
+   * `replaced`: a key that ends at once. While it is active, the limit does not apply.
    * @throws ManagementError `too_many_keys`; Unavailable; the errors of `work`
    */
   make<T>(
@@ -59,32 +59,27 @@ export function createKeyMaker({ keys, keyPepper, clock }: KeyMakerOptions): Key
   /** Concurrent calls would each count the keys before all of them. */
   const oneAtATime = createKeyedMutex()
 
-  /**
-   * The id of a new key begins as the request decides. The rest is random: also when a failed write
-   * is stored late, two keys never share an id.
-   */
-  async function place(accountId: string, requestId: string | undefined) {
-    if (requestId === undefined) return { keyId: newKeyId(), made: undefined }
+  /** The key that a request stored before an error. */
+  function findMade(stored: readonly KeyRecord[], prefix: string): KeyRecord | undefined {
     const sinceMs = clock() - IDEMPOTENCY_KEY_TTL_MS
-    const prefix = derivedKeyIdPrefix(requestId)
-    const all = await keys.list(accountId, { refresh: true })
-    const made = all.find(
+    return stored.find(
       ({ keyId, createdAt, revokedAt }) =>
         keyId.startsWith(prefix) && createdAt >= sinceMs && revokedAt === null,
     )
-    return { keyId: made?.keyId ?? newKeyId(prefix), made }
   }
 
-  async function assertBelow(
+  function assertBelow(
     limit: number,
     { accountId, isTest = false }: KeyGrant,
-    nowMs: number,
+    stored: readonly KeyRecord[],
     replaced: string | undefined,
-  ): Promise<void> {
-    const others = (await keys.list(accountId, { refresh: true })).filter(
-      (key) => key.isTest === isTest && key.keyId !== replaced,
+  ): void {
+    const nowMs = clock()
+    const active = stored.filter(
+      (key) => key.isTest === isTest && inactiveReason(key, nowMs) === undefined,
     )
-    if (others.filter((key) => inactiveReason(key, nowMs) === undefined).length < limit) return
+    // The successor of a key that ends at once adds none, also where there are more than the limit.
+    if (active.length < limit || active.some(({ keyId }) => keyId === replaced)) return
     throw new ManagementError(
       'too_many_keys',
       `${accountId} has ${limit} active keys, the most that its owner may have: revoke one, and create again`,
@@ -94,12 +89,19 @@ export function createKeyMaker({ keys, keyPepper, clock }: KeyMakerOptions): Key
   return {
     make(grant, { nowMs, requestId, atMost, replaced }, work) {
       const { accountId } = grant
+      // An id begins as its request decides. The rest is random: also when a failed write is stored
+      // late, two keys never share one.
+      const prefix = requestId === undefined ? undefined : derivedKeyIdPrefix(requestId)
       const run = async () => {
-        const { keyId, made } = await place(accountId, requestId)
+        const isNeeded = prefix !== undefined || atMost !== undefined
+        const stored = isNeeded ? await keys.list(accountId, { refresh: true }) : []
+        const made = prefix === undefined ? undefined : findMade(stored, prefix)
         if (made !== undefined) {
-          return work({ keyId, made, issue: async () => ({ key: null, record: made }) })
+          const issue = async () => ({ key: null, record: made })
+          return work({ keyId: made.keyId, made, issue })
         }
-        if (atMost !== undefined) await assertBelow(atMost, grant, nowMs, replaced)
+        if (atMost !== undefined) assertBelow(atMost, grant, stored, replaced)
+        const keyId = newKeyId(prefix)
         const issue = () => issueKey({ keys, keyPepper }, grant, nowMs, { keyId })
         return work({ keyId, made, issue })
       }

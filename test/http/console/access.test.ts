@@ -170,8 +170,8 @@ describe('a session', () => {
     expect((await create()).status).toBe(201)
   })
 
-  it('rolls a key at the limit only without an overlap', async () => {
-    const { ids, post } = await withKeys('acc_rolls', 100)
+  it('rolls a key at the limit or above it only without an overlap', async () => {
+    const { ids, post } = await withKeys('acc_rolls', 101)
     const roll = (overlap: number) => post(`/${ids[0]}/roll`, { overlap_seconds: overlap })
     expect([await roll(60), await roll(0)]).toEqual([409, 201])
     expect(await post('', {})).toBe(409)

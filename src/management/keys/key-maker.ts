@@ -34,7 +34,7 @@ export interface MadeKey {
 /** The key that a request makes. */
 export interface PlacedKey {
   keyId: string
-  /** The record that the same request stored before an error. */
+  /** The record that the same request stored before an error, while it is active. */
   made: KeyRecord | undefined
   /** Stores the key, unless it is stored already. */
   issue(): Promise<MadeKey>
@@ -59,12 +59,14 @@ export function createKeyMaker({ keys, keyPepper, clock }: KeyMakerOptions): Key
   /** Concurrent calls would each count the keys before all of them. */
   const oneAtATime = createKeyedMutex()
 
-  /** The key that a request stored before an error. */
+  /** The key that a request stored before an error, while it is active. */
   function findMade(stored: readonly KeyRecord[], prefix: string): KeyRecord | undefined {
-    const sinceMs = clock() - IDEMPOTENCY_KEY_TTL_MS
+    const nowMs = clock()
     return stored.find(
-      ({ keyId, createdAt, revokedAt }) =>
-        keyId.startsWith(prefix) && createdAt >= sinceMs && revokedAt === null,
+      (key) =>
+        key.keyId.startsWith(prefix) &&
+        key.createdAt >= nowMs - IDEMPOTENCY_KEY_TTL_MS &&
+        inactiveReason(key, nowMs) === undefined,
     )
   }
 

@@ -188,22 +188,29 @@ describe('a repeated POST with the same Idempotency-Key', () => {
     const create = () => test.api.postOnce(path, key, { name: 'ERP' })
     losing(test.api.services.keys, 'insert')
     expect(await create()).toMatchObject({ status: 503 })
-    const { status, json } = await create()
+    const { status, json, headers } = await create()
     expect([status, json.name, json.key]).toEqual([201, 'ERP', undefined])
+    expect(headers).toMatchObject({ 'idempotent-replayed': 'true' })
     expect(await keysOf('acc_key')).toMatchObject([{ keyId: json.id }])
   })
 
-  it('creates another key when the one that a 503 left was revoked', async () => {
-    const path = '/accounts/acc_revoked/keys'
-    const key = newKey()
-    losing(test.api.services.keys, 'insert')
-    expect(await test.api.postOnce(path, key)).toMatchObject({ status: 503 })
-    const [left] = await keysOf('acc_revoked')
-    await test.api.post(`${path}/${left?.keyId}/revoke`)
-    const { json } = await test.api.postOnce(path, key)
-    expect(json.key).toMatch(/^key_live_/)
-    expect(json.id).not.toBe(left?.keyId)
-  })
+  it.each(['revoked', 'expired'])(
+    'creates another key when the one that a 503 left is %s',
+    async (state) => {
+      const path = `/accounts/acc_${state}/keys`
+      const key = newKey()
+      const create = () => test.api.postOnce(path, key, { expires_in_seconds: 60 })
+      losing(test.api.services.keys, 'insert')
+      expect(await create()).toMatchObject({ status: 503 })
+      const [left] = await keysOf(`acc_${state}`)
+      if (state === 'revoked') await test.api.post(`${path}/${left?.keyId}/revoke`)
+      else test.api.clock.nowMs += 60_000
+      const { json, headers } = await create()
+      expect(json.key).toMatch(/^key_live_/)
+      expect(json.id).not.toBe(left?.keyId)
+      expect(headers).not.toHaveProperty('idempotent-replayed')
+    },
+  )
 
   it.each(['insert', 'expire'] as const)(
     'completes the roll of a key whose %s a 503 left, and issues no other',
@@ -218,8 +225,9 @@ describe('a repeated POST with the same Idempotency-Key', () => {
       expect(await roll()).toMatchObject({ status: 503 })
       const rolledAt = test.api.clock.nowMs
       test.api.clock.nowMs += 1_000
-      const { status, json } = await roll()
+      const { status, json, headers } = await roll()
       expect([status, json.key]).toEqual([201, undefined])
+      expect(headers).toMatchObject({ 'idempotent-replayed': 'true' })
       const ends = new Map((await keysOf(accountId)).map((one) => [one.keyId, one.expiresAt]))
       expect(ends).toEqual(
         new Map([
@@ -276,7 +284,8 @@ describe('a repeated POST with the same Idempotency-Key', () => {
     const { key: _, ...made } = first.json
     const succeeded = repeated.filter(({ status }) => status !== 409)
     expect(succeeded.map(({ json }) => json)).toEqual(succeeded.map(() => made))
-    expect(succeeded.some(({ headers }) => headers['idempotent-replayed'] === undefined)).toBe(true)
+    const entries = (await test.api.audited()).filter(({ target }) => target === made.id)
+    expect(entries).toHaveLength(2)
   })
 })
 

@@ -20,6 +20,8 @@ export interface IdempotencyOptions {
 }
 
 const HEADER = 'idempotency-key'
+/** Marks a response that repeats an earlier one, without its secrets. */
+export const REPLAYED = { 'Idempotent-Replayed': 'true' } as const
 const KEY = /^[\x21-\x7e]{1,255}$/
 /** Ingestion is idempotent by the version of each order, and its responses are large. */
 const WITHOUT_KEYS: readonly string[] = ['/v1/source-orders']
@@ -53,7 +55,7 @@ export default fp<IdempotencyOptions>(
         return
       }
       const { status, body } = decision.response
-      return reply.header('Idempotent-Replayed', 'true').code(status).type(JSON_TYPE).send(body)
+      return reply.headers(REPLAYED).code(status).type(JSON_TYPE).send(body)
     })
 
     // Before the response is sent, so that a repetition after it is always replayed.

@@ -1,9 +1,9 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type KeyRecord, scopes } from '../../../auth/key-store.ts'
 import { MAX_NAME_LENGTH } from '../../../management/keys/key-grant.ts'
 import { createdKeyJson, keyJson, lastUseOfKeys } from '../../../management/keys/key-json.ts'
-import type { MakeKeyOptions } from '../../../management/keys/key-maker.ts'
+import type { MadeKey, MakeKeyOptions } from '../../../management/keys/key-maker.ts'
 import {
   type KeyManagement,
   MAX_KEY_OVERLAP_MS,
@@ -14,6 +14,7 @@ import type { UsageStore } from '../../../management/usage/usage-store.ts'
 import { defineBody, NoFields } from '../body.ts'
 import { PageParams, parsePage, renderWholeList } from '../list-page.ts'
 import { AccountItemParams, AccountParams } from '../path-params.ts'
+import { REPLAYED } from '../plugins/idempotency.ts'
 import { actorOf, authorize, principalOf } from '../principal.ts'
 
 export interface KeysRoutesOptions {
@@ -84,7 +85,7 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
       expires: seconds === undefined ? null : { inMs: 1_000 * seconds },
     }
     const created = await keys.create(actorOf(request), given, makeOptions(request))
-    return reply.code(201).send(createdKeyJson(created))
+    return sendMade(reply, created)
   })
 
   const schema = { params: AccountParams, querystring: PageParams }
@@ -109,7 +110,7 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
     const overlapMs = 1_000 * seconds
     const options = makeOptions(request)
     const rolled = await keys.roll(actorOf(request), { id, accountId }, overlapMs, options)
-    return reply.code(201).send(createdKeyJson(rolled))
+    return sendMade(reply, rolled)
   })
 
   app.post('/keys/:id/revoke', { schema: { params: AccountItemParams } }, async (request) => {
@@ -118,6 +119,11 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
     NoFields.parse(request.body)
     return keyJson(await keys.revoke(actorOf(request), { id, accountId }))
   })
+}
+
+function sendMade(reply: FastifyReply, made: MadeKey) {
+  if (made.key === null) reply.headers(REPLAYED)
+  return reply.code(201).send(createdKeyJson(made))
 }
 
 function makeOptions(request: FastifyRequest): MakeKeyOptions {

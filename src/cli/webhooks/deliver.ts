@@ -16,6 +16,7 @@ import { openTracing } from '../open-tracing.ts'
 import { runUntilSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
 import { runDispatcher } from './dispatcher-process.ts'
+import { warnOfRetention } from './warn-of-retention.ts'
 
 /** `webhooks deliver`. */
 export function addDeliver(
@@ -33,6 +34,7 @@ export function addDeliver(
         async (services, config) => {
           requireWebhookSecrets(services.webhookSecrets)
           const logger = openLog(config, context.stderr)
+          warnOfRetention(config, logger)
           const work = (signal: AbortSignal) =>
             deliverWithOperations(services, config, logger, signal)
           await runUntilSignal(work, logger, context)

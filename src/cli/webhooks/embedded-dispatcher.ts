@@ -8,6 +8,7 @@ import type { Tracing } from '../../observability/tracing/tracing.ts'
 import type { Services } from '../../services.ts'
 import { runDispatcher } from './dispatcher-process.ts'
 import { keepRunning } from './keep-running.ts'
+import { warnOfRetention } from './warn-of-retention.ts'
 
 export interface EmbeddedDispatcherOptions {
   services: Services
@@ -33,6 +34,7 @@ export function startEmbeddedDispatcher(
   { services, logger, registry, tracing }: EmbeddedDispatcherOptions,
 ): EmbeddedDispatcher {
   if (config.opensearchUrls !== undefined) return { stop: async () => {}, checks: () => ({}) }
+  warnOfRetention(config, logger)
   const { endpoints, deliveries } = services.webhooks
   const metrics = createWebhookMetrics(registry, {
     backlog: () => deliveries.backlog(wallClock()),

@@ -189,9 +189,17 @@ const accepted: [name: string, value: string, setting: object][] = [
     webhooks({ retryDelaysMs: Array(3).fill(7 * DAY_MS), retentionMs: 35 * DAY_MS }),
   ],
   ['WEBHOOK_RETRY_SCHEDULE', '0, 1,604800', webhooks({ retryDelaysMs: [0, 1_000, 604_800_000] })],
-  ['WEBHOOK_RETENTION_DAYS', '365', webhooks({ retentionMs: 365 * DAY_MS })],
-  ['WEBHOOK_RETENTION_DAYS', '12', webhooks({ retentionMs: 12 * DAY_MS })],
-  ['WEBHOOK_RETENTION_DAYS', '1', webhooks({ retentionMs: 12 * DAY_MS })],
+  [
+    'WEBHOOK_RETENTION_DAYS',
+    '365',
+    webhooks({ setRetentionMs: 365 * DAY_MS, retentionMs: 365 * DAY_MS }),
+  ],
+  [
+    'WEBHOOK_RETENTION_DAYS',
+    '12',
+    webhooks({ setRetentionMs: 12 * DAY_MS, retentionMs: 12 * DAY_MS }),
+  ],
+  ['WEBHOOK_RETENTION_DAYS', '1', webhooks({ setRetentionMs: DAY_MS, retentionMs: 12 * DAY_MS })],
   ['TRUST_PROXY', '10.0.0.0/8', { trustProxy: ['10.0.0.0/8'] }],
   ['TRUST_PROXY', '127.0.0.1, ::1 ,fd00::/16', { trustProxy: ['127.0.0.1', '::1', 'fd00::/16'] }],
   ['WORKERS', '1', { workers: 1 }],
@@ -241,6 +249,7 @@ describe('parseConfig', () => {
         ],
         proxyUrl: undefined,
         operatorUrl: undefined,
+        setRetentionMs: 2_592_000_000,
         retentionMs: 2_592_000_000,
       },
     })

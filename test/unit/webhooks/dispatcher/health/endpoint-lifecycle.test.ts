@@ -16,11 +16,14 @@ const NOW_MS = 1_000
 let calls: string[]
 /** The endpoint as the dispatcher knows it, and as it is stored. */
 let known: Endpoint
+/** The start of the failure of its lane, which is missing without one. */
+let laneFailingSince: number | null
 let stored: () => Promise<Endpoint>
 let update: (id: string, change: (current: Endpoint) => Endpoint | null) => Promise<Endpoint | null>
 beforeEach(() => {
   calls = []
   known = enabled
+  laneFailingSince = null
   stored = async () => disabled
   update = async () => null
 })
@@ -40,7 +43,10 @@ function createLifecycle() {
     },
     directory: { byId: () => known, all: () => [known].values() },
     lanes: {
-      get: () => undefined,
+      get: () =>
+        laneFailingSince === null
+          ? undefined
+          : Object({ health: { failingSince: laneFailingSince } }),
       of: () => Object({}),
       update() {},
       stop: note('stop'),
@@ -100,9 +106,14 @@ describe('an endpoint that is known as it was before it was disabled', () => {
   })
 })
 
-describe('an endpoint that is disabled without a known failure', () => {
+describe('an endpoint that a 410 disables', () => {
   // A success may have cleared the start of the failure, which recovers the notice after a crash.
-  it('is stored as failing since its 410', async () => {
+  it.each([
+    ['its 410', null, NOW_MS - 500],
+    ['its 410 before a later failure', NOW_MS - 100, NOW_MS - 500],
+    ['an earlier failure', NOW_MS - 900, NOW_MS - 900],
+  ])('is stored as failing since %s', async (_what, laneSince, expected) => {
+    laneFailingSince = laneSince
     let failingSince: number | null | undefined
     update = async (_id, change) => {
       const changed = change(known)
@@ -112,6 +123,6 @@ describe('an endpoint that is disabled without a known failure', () => {
     const lifecycle = createLifecycle()
     lifecycle.disable(enabled, 'gone', NOW_MS - 500)
     await lifecycle.settle()
-    expect(failingSince).toBe(NOW_MS - 500)
+    expect(failingSince).toBe(expected)
   })
 })

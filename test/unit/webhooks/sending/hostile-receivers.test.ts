@@ -164,7 +164,7 @@ describe('a response that is not a plain 2xx', () => {
     const location = 'http://169.254.169.254/latest/meta-data/?token=t0ken'
     const receiver = await openReceiver(reply(response(302, { location })))
     const result = await openSender().post(receiver.url)
-    expect(JSON.stringify(result)).not.toMatch(/169|token/)
+    expect(JSON.stringify(result)).not.toMatch(/169\.254|token/)
   })
 
   it.each([400, 401, 404, 410, 429, 500, 503])('the status %i is a failure', async (status) => {

@@ -23,8 +23,7 @@ export function isRejected(result: WriteResult | undefined): result is Validatio
 /**
  * How to treat a version that the index already has. `drop` ignores it. `reproject` rewrites its
  * documents of an older schema version. `repair` also writes documents that are missing, damaged or
- * different, and removes those of other accounts. `rewrite` writes its dated documents again, which
- * a `live` write dates with the write timestamp.
+ * different, and removes those of other accounts. `rewrite` gives its dated documents a new date.
  */
 export type EqualVersionPolicy = 'drop' | 'reproject' | 'repair' | 'rewrite'
 

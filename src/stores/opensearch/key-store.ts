@@ -1,4 +1,4 @@
-import type { KeyRecord, KeyStore, KeyTimestamps, Scope } from '../../auth/key-store.ts'
+import type { KeyRecord, KeyStore } from '../../auth/key-store.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { type Instrument, noopInstrument } from '../../lib/instrument.ts'
 import { unbounded } from '../../lib/request-scope.ts'
@@ -16,6 +16,7 @@ import { completeHits, completeRawHits, type Hit } from './client/search-respons
 import { refreshIndices } from './client/shards.ts'
 import type { EnsureIndices } from './indices/ensure-indices.ts'
 import type { IndexNames } from './indices/index-names.ts'
+import { keyRecord, keySource, timestampsSource } from './key-document.ts'
 
 export interface OpenSearchKeyStoreOptions {
   client: OpenSearch
@@ -182,50 +183,6 @@ export function createOpenSearchKeyStore({
       const account = await getDocument('get_account', { index: names.accounts, id: accountId })
       return isBlocked(account?.source)
     },
-  }
-}
-
-function keySource(key: Omit<KeyRecord, 'digest'>): object {
-  return {
-    key_id: key.keyId,
-    account_id: key.accountId,
-    ...(key.isTest && { is_test: true }),
-    scopes: key.scopes,
-    name: key.name,
-    last_four: key.lastFour,
-    created_at: key.createdAt,
-    life_ms: key.ttlMs,
-    expires_at: key.expiresAt,
-    revoked_at: key.revokedAt,
-    last_valid_at: key.lastValidAt,
-  }
-}
-
-/** Undefined fields are omitted from the JSON, so they stay unchanged. */
-function timestampsSource({ revokedAt, lastValidAt }: KeyTimestamps): object {
-  return { revoked_at: revokedAt, last_valid_at: lastValidAt }
-}
-
-type KeySource = Record<string, unknown>
-
-function keyRecord(digest: string, source: unknown): KeyRecord {
-  const stored: KeySource = Object(source)
-  if (typeof stored['account_id'] !== 'string' || !Array.isArray(stored['scopes'])) {
-    throw new Unavailable('OpenSearch returned a document that is no key')
-  }
-  return {
-    keyId: stored['key_id'] as string,
-    digest,
-    accountId: stored['account_id'],
-    isTest: stored['is_test'] === true,
-    scopes: stored['scopes'] as Scope[],
-    name: stored['name'] as string | null,
-    lastFour: stored['last_four'] as string,
-    createdAt: stored['created_at'] as number,
-    ttlMs: stored['life_ms'] as number | null,
-    expiresAt: stored['expires_at'] as number | null,
-    revokedAt: stored['revoked_at'] as number | null,
-    lastValidAt: stored['last_valid_at'] as number | null,
   }
 }
 

@@ -7,9 +7,7 @@ import type {
 import { wallClock } from '../../lib/clock.ts'
 import { parseJson } from '../../lib/json.ts'
 import { toNamedError } from './database/failures.ts'
-import { versionRecordOf } from './write/order-index.ts'
-
-type Row = Record<string, SQLOutputValue>
+import { type Row, versionRecordOf } from './write/order-rows.ts'
 
 const PAGE_SIZE = 1_000
 const DOCUMENT =

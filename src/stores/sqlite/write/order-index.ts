@@ -1,20 +1,12 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
-import {
-  hasKeysOf,
-  hasReadableKeys,
-  renderDocument,
-  type StoredKeys,
-} from '../../../indexing/writer/order-document.ts'
+import { renderDocument } from '../../../indexing/writer/order-document.ts'
 import type {
   BulkWrites,
   FindSubscribers,
   IndexReader,
   LastWrite,
   OrderIndex,
-  OrderVersionRecord,
-  StoredView,
-  UnreadableView,
   WriteMode,
 } from '../../../indexing/writer/order-index.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -24,9 +16,8 @@ import type { ViewKey } from '../../../orders/order-store.ts'
 import { type EventRecord, withoutStates } from '../../../webhooks/events/event-record.ts'
 import { isUpgraded, rollBack, upgradedMessage } from '../database/database.ts'
 import { ordersMigrations } from '../database/schema.ts'
+import { storedView, versionRecordOf } from './order-rows.ts'
 import { createWriteTimestamps, type MachineTime, machineTime } from './write-timestamps.ts'
-
-type Row = Record<string, SQLOutputValue>
 
 interface EventRow {
   position: number
@@ -190,42 +181,5 @@ export function createSqliteOrderIndex(
     async close() {
       db.close()
     },
-  }
-}
-
-function storedView(row: Row): StoredView | UnreadableView {
-  const stored = row as unknown as Required<Omit<StoredView, 'isIntact'>> & StoredKeys
-  const { accountId, orderId } = stored
-  if (!hasReadableKeys(stored) || !isObject(stored.json)) {
-    return { accountId, orderId, isUnreadable: true }
-  }
-  const keys = { ...stored, lookups: parseOrUndefined(row['lookups'] as string) }
-  return { ...stored, isIntact: (view) => hasKeysOf(view, keys) }
-}
-
-function isObject(json: Uint8Array): boolean {
-  const value = parseOrUndefined(Buffer.from(json).toString())
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-}
-
-function parseOrUndefined(json: string): unknown {
-  try {
-    return parseJson(json)
-  } catch {
-    return undefined
-  }
-}
-
-/** Converts a row of `order_heads`. */
-export function versionRecordOf(row: Row): OrderVersionRecord {
-  return {
-    orderId: row['id'] as string,
-    version: row['version'] as number,
-    ownerAccountId: row['owner_account_id'] as string,
-    accountIds: (row['account_ids'] as string).split(' ').filter(Boolean),
-    createdKey: row['created_key'] as number | null,
-    hasUpdatedAt: row['filled'] === 1,
-    deleted: row['deleted'] === 1,
-    ...(row['announced'] !== null && { announced: JSON.parse(row['announced'] as string) }),
   }
 }

@@ -1,0 +1,52 @@
+import type { SQLOutputValue } from 'node:sqlite'
+import {
+  hasKeysOf,
+  hasReadableKeys,
+  type StoredKeys,
+} from '../../../indexing/writer/order-document.ts'
+import type {
+  OrderVersionRecord,
+  StoredView,
+  UnreadableView,
+} from '../../../indexing/writer/order-index.ts'
+import { parseJson } from '../../../lib/json.ts'
+
+export type Row = Record<string, SQLOutputValue>
+
+/** Converts a row of `orders`. */
+export function storedView(row: Row): StoredView | UnreadableView {
+  const stored = row as unknown as Required<Omit<StoredView, 'isIntact'>> & StoredKeys
+  const { accountId, orderId } = stored
+  if (!hasReadableKeys(stored) || !isObject(stored.json)) {
+    return { accountId, orderId, isUnreadable: true }
+  }
+  const keys = { ...stored, lookups: parseOrUndefined(row['lookups'] as string) }
+  return { ...stored, isIntact: (view) => hasKeysOf(view, keys) }
+}
+
+function isObject(json: Uint8Array): boolean {
+  const value = parseOrUndefined(Buffer.from(json).toString())
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
+function parseOrUndefined(json: string): unknown {
+  try {
+    return parseJson(json)
+  } catch {
+    return undefined
+  }
+}
+
+/** Converts a row of `order_heads`. */
+export function versionRecordOf(row: Row): OrderVersionRecord {
+  return {
+    orderId: row['id'] as string,
+    version: row['version'] as number,
+    ownerAccountId: row['owner_account_id'] as string,
+    accountIds: (row['account_ids'] as string).split(' ').filter(Boolean),
+    createdKey: row['created_key'] as number | null,
+    hasUpdatedAt: row['filled'] === 1,
+    deleted: row['deleted'] === 1,
+    ...(row['announced'] !== null && { announced: JSON.parse(row['announced'] as string) }),
+  }
+}

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import { HOUR_MS, MINUTE_MS } from '../lib/durations.ts'
-import { retryUntilDeadline } from '../lib/retry-until-deadline.ts'
 import { Unavailable } from '../lib/unavailable.ts'
 import { withDeadline } from '../lib/with-deadline.ts'
 import type { KeyRecord, KeyStore } from './key-store.ts'
@@ -8,7 +7,8 @@ import type { KeyRecord, KeyStore } from './key-store.ts'
 const RETRY_MS = MINUTE_MS
 /** A waiting request has a slot, and those of other keys need one too. */
 const FIRST_USE_MS = 500
-const FIRST_USE_RETRY_MS = 1_000
+/** One attempt blocks the event loop of the embedded store while its file is locked. */
+const FIRST_USE_PAUSE_MS = 1_000
 const MAX_KEYS = 10_000
 
 /** When keys last authenticated, from their records and from this process. */
@@ -18,8 +18,8 @@ export interface LastUse {
   /**
    * Stores the first use of a key, at `nowMs`. A page that is read before this resolves may be
    * unknown to a load, which then writes orders behind the cursor of that page. Calls for a key share
-   * one write, which is repeated for half a second, and its failure for a second.
-   * @throws Unavailable when the use is not stored
+   * one write. Once the store is unavailable, no use is written for a second, of any key.
+   * @throws Unavailable when the use is not stored within half a second
    */
   storeFirst(key: KeyRecord, nowMs: number): Promise<void>
   /** Records a later use at `nowMs`. Writes to the store at most hourly, in the background. */
@@ -39,26 +39,39 @@ export function createLastUse(
   const of = (key: KeyRecord) =>
     Math.max(key.lastValidAt ?? -Infinity, recordedAt.get(key.digest) ?? -Infinity)
 
+  let outage: Unavailable | undefined
+
   async function writeFirst(digest: string, nowMs: number): Promise<void> {
-    const retries = { deadlineMs: FIRST_USE_MS, activity: 'storing the first use of a key' }
-    await withDeadline(
-      () => retryUntilDeadline(retries, () => store.update(digest, { lastValidAt: nowMs })),
-      FIRST_USE_MS,
-      () => new Unavailable(`the first use of the key was not stored within ${FIRST_USE_MS} ms`),
-    )
-    recordedAt.set(digest, nowMs)
+    async function write(): Promise<void> {
+      await store.update(digest, { lastValidAt: nowMs })
+      recordedAt.set(digest, nowMs) // After the deadline too.
+    }
+    const tooLate = () =>
+      new Unavailable(`the first use of the key was not stored within ${FIRST_USE_MS} ms`)
+    try {
+      await withDeadline(write, FIRST_USE_MS, tooLate)
+    } catch (error) {
+      if (error instanceof Unavailable) pauseAfter(error)
+      throw error
+    } finally {
+      firstUses.delete(digest)
+    }
+  }
+
+  function pauseAfter(error: Unavailable): void {
+    outage = error
+    setTimeout(() => {
+      outage = undefined
+    }, FIRST_USE_PAUSE_MS).unref()
   }
 
   return {
     of,
-    storeFirst({ digest }, nowMs) {
-      const shared = firstUses.get(digest)
-      if (shared !== undefined) return shared
-      const stored = writeFirst(digest, nowMs)
+    async storeFirst({ digest }, nowMs) {
+      if (outage !== undefined) throw outage
+      const stored = firstUses.get(digest) ?? writeFirst(digest, nowMs)
       firstUses.set(digest, stored)
-      const forget = () => firstUses.delete(digest)
-      stored.then(forget, () => setTimeout(forget, FIRST_USE_RETRY_MS).unref())
-      return stored
+      await stored
     },
     record(key, nowMs) {
       if (nowMs - of(key) < HOUR_MS) return

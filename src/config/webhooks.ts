@@ -33,12 +33,12 @@ export function parseWebhooks(env: Environment, problems: string[]) {
     /** Receives notices of failing endpoints; `undefined`: only the log and the metrics do. */
     operatorUrl: read('OPERATOR_WEBHOOK_URL', webUrl, OPERATOR_HELP, undefined),
   }
-  const setRetentionMs = readInteger('WEBHOOK_RETENTION_DAYS', 1, 365, 30) * DAY_MS
+  const configuredRetentionMs = readInteger('WEBHOOK_RETENTION_DAYS', 1, 365, 30) * DAY_MS
   return {
     ...settings,
     /** `WEBHOOK_RETENTION_DAYS`, which may be less than `retentionMs`. */
-    setRetentionMs,
+    configuredRetentionMs,
     /** How long deliveries are kept, and how far back a replay reaches. */
-    retentionMs: Math.max(setRetentionMs, minRetentionMs(settings.retryDelaysMs)),
+    retentionMs: Math.max(configuredRetentionMs, minRetentionMs(settings.retryDelaysMs)),
   }
 }

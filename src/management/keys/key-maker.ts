@@ -95,8 +95,8 @@ export function createKeyMaker({ keys, keyPepper, clock }: KeyMakerOptions): Key
       // late, two keys never share one.
       const prefix = requestId === undefined ? undefined : derivedKeyIdPrefix(requestId)
       const run = async () => {
-        const isNeeded = prefix !== undefined || atMost !== undefined
-        const stored = isNeeded ? await keys.list(accountId, { refresh: true }) : []
+        const needsList = prefix !== undefined || atMost !== undefined
+        const stored = needsList ? await keys.list(accountId, { refresh: true }) : []
         const made = prefix === undefined ? undefined : findMade(stored, prefix)
         if (made !== undefined) {
           const issue = async () => ({ key: null, record: made })

@@ -13,7 +13,8 @@ export const managementHeaders = {
   ...challengeHeader,
   ...retryAfterHeader,
   'Idempotent-Replayed': {
-    description: 'Presente quando a resposta é a repetição de uma anterior, sem os segredos dela.',
+    description:
+      'Presente quando a resposta repete uma anterior, ou devolve a chave que uma chamada com erro já tinha gravado; sem os segredos.',
     schema: { type: 'string', const: 'true' },
     example: 'true',
   },

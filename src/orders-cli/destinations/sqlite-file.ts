@@ -59,9 +59,11 @@ export async function openDatabase(file: string): Promise<DatabaseSync> {
  */
 export function truncateLog(db: DatabaseSync): boolean {
   db.exec('PRAGMA busy_timeout = 0')
-  const result = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()
-  db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
-  return result?.['busy'] === 0
+  try {
+    return db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  }
 }
 
 /** @throws CommandError for a file that is not a database */

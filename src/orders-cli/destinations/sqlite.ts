@@ -59,7 +59,7 @@ function storeIn(
     // SQLite would read the log of the earlier file into the one that has its name now.
     const nextStep = truncateLog(db)
       ? 'sincronize de novo'
-      : `feche os programas que leem o banco, apague ${path}-wal, que é do arquivo anterior, e sincronize de novo`
+      : `feche os programas que leem o banco, apague ${path}-wal, que é do arquivo anterior (se moveu o banco, mova-o junto), e sincronize de novo`
     throw new CommandError(
       `${name} foi apagado, movido ou trocado durante a sincronização: ${nextStep}.`,
     )

@@ -192,14 +192,18 @@ const accepted: [name: string, value: string, setting: object][] = [
   [
     'WEBHOOK_RETENTION_DAYS',
     '365',
-    webhooks({ setRetentionMs: 365 * DAY_MS, retentionMs: 365 * DAY_MS }),
+    webhooks({ configuredRetentionMs: 365 * DAY_MS, retentionMs: 365 * DAY_MS }),
   ],
   [
     'WEBHOOK_RETENTION_DAYS',
     '12',
-    webhooks({ setRetentionMs: 12 * DAY_MS, retentionMs: 12 * DAY_MS }),
+    webhooks({ configuredRetentionMs: 12 * DAY_MS, retentionMs: 12 * DAY_MS }),
   ],
-  ['WEBHOOK_RETENTION_DAYS', '1', webhooks({ setRetentionMs: DAY_MS, retentionMs: 12 * DAY_MS })],
+  [
+    'WEBHOOK_RETENTION_DAYS',
+    '1',
+    webhooks({ configuredRetentionMs: DAY_MS, retentionMs: 12 * DAY_MS }),
+  ],
   ['TRUST_PROXY', '10.0.0.0/8', { trustProxy: ['10.0.0.0/8'] }],
   ['TRUST_PROXY', '127.0.0.1, ::1 ,fd00::/16', { trustProxy: ['127.0.0.1', '::1', 'fd00::/16'] }],
   ['WORKERS', '1', { workers: 1 }],
@@ -249,7 +253,7 @@ describe('parseConfig', () => {
         ],
         proxyUrl: undefined,
         operatorUrl: undefined,
-        setRetentionMs: 2_592_000_000,
+        configuredRetentionMs: 2_592_000_000,
         retentionMs: 2_592_000_000,
       },
     })

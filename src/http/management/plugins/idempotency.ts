@@ -20,7 +20,7 @@ export interface IdempotencyOptions {
 }
 
 const HEADER = 'idempotency-key'
-/** Marks a response that repeats an earlier one, without its secrets. */
+/** Marks a response without secrets: of an earlier one, or of what a failed request has stored. */
 export const REPLAYED = { 'Idempotent-Replayed': 'true' } as const
 const KEY = /^[\x21-\x7e]{1,255}$/
 /** Ingestion is idempotent by the version of each order, and its responses are large. */

@@ -298,7 +298,7 @@ describe('a database that is deleted or replaced while its store is open', () =>
     await copy.save([apiOrder({ id: 'ord_2' })], state)
     renameSync(`${file}.backup`, file)
     await expect(copy.save([], state)).rejects.toThrow(
-      `feche os programas que leem o banco, apague ${file}-wal, que é do arquivo anterior, e sincronize de novo.`,
+      `feche os programas que leem o banco, apague ${file}-wal, que é do arquivo anterior (se moveu o banco, mova-o junto), e sincronize de novo.`,
     )
     await copy.close()
     endReading()

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import type { OrderIndex } from '../../indexing/writer/order-index.ts'
 import { type Clock, monotonicClock, wallClock } from '../../lib/clock.ts'
-import { trackFileIdentity } from '../../lib/file-identity.ts'
 import { createSubscriberLookup } from '../../webhooks/endpoints/endpoint-directory.ts'
 import type { OnWarning, ProcessRole, Stores } from '../stores.ts'
 import {
@@ -13,8 +12,8 @@ import {
   openOrdersUnlessLost,
   ordersFile,
 } from './database/database-files.ts'
-import { guardIndex, toNamedError, toUnavailable } from './database/failures.ts'
-import { guardReads, guardWrites } from './database/file-guard.ts'
+import { toNamedError, toUnavailable } from './database/failures.ts'
+import { guardReads, guardWrites, trackFile } from './database/file-guard.ts'
 import { type GuardedDatabase, guardDatabase } from './database/guarded-database.ts'
 import { keysMigrations } from './database/schema.ts'
 import { createSqliteInspection } from './inspection.ts'
@@ -46,28 +45,29 @@ export function openSqliteStores(
 ): Stores {
   const file = ordersFile(dataDir)
   const orders = openOrdersUnlessLost(dataDir)
+  const state = trackFile(file)
   const isServer = role === 'server'
   const busyMs = isServer ? SERVER_BUSY_MS : undefined
   const keys = openKeys(dataDir, { orders, busyTimeoutMs: busyMs })
   warnOfMissing(dataDir, keys, onWarning)
-  const webhooks = openSqliteWebhookStores({ dataDir }, role)
+  const webhooks = openSqliteWebhookStores({ dataDir }, role, state)
   const managementStores = openSqliteManagementStores({ dataDir }, role)
   /** A server retries where a command ends. */
   const toError = isServer ? toUnavailable : toNamedError
-  const toOrdersError = (error: unknown) => toError(file, error)
+  const toOrdersError = isServer ? state.toUnavailable : state.toNamedError
   const findSubscribers = createSubscriberLookup(webhooks.endpoints, monotonicClock)
   function openWriter(clock: Clock): OrderIndex {
     const db = openOrdersUnlessLost(dataDir, busyMs)
     try {
       const index = createSqliteOrderIndex(db, clock, findSubscribers)
-      return guardIndex(guardWrites(index, file, trackFileIdentity(file)), toOrdersError)
+      return guardWrites(index, state, toOrdersError)
     } catch (error) {
       db.close()
       throw error
     }
   }
   return {
-    orders: guardReads(createSqliteOrderStore(orders), file),
+    orders: guardReads(createSqliteOrderStore(orders), state),
     keys: createSqliteKeyStore(keys),
     pepperCheck: createSqlitePepperCheck(keys),
     async openIndex({ clock = wallClock, purpose = 'load', onDelay = () => {}, signal } = {}) {

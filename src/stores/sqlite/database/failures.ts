@@ -1,4 +1,3 @@
-import type { OrderIndex } from '../../../indexing/writer/order-index.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 
 export const SQLITE_BUSY = 5
@@ -61,37 +60,4 @@ function failureMessage(file: string, error: unknown): string | undefined {
   if (!(error instanceof Error) || !ADVICE.has(resultCode(error))) return undefined
   const isOwn = resultCode(error.cause) === undefined
   return isOwn ? `${file}: ${error.message}${adviceAfter(error)}` : error.message
-}
-
-/** The same index, whose reads and writes throw what `toError` makes of their errors. */
-export function guardIndex(index: OrderIndex, toError: (error: unknown) => unknown): OrderIndex {
-  const guard =
-    <Args extends unknown[], T>(call: (...args: Args) => Promise<T>) =>
-    async (...args: Args): Promise<T> => {
-      try {
-        return await call(...args)
-      } catch (error) {
-        throw toError(error)
-      }
-    }
-  return {
-    ...index,
-    async lock(orderIds) {
-      const lock = await index.lock(orderIds)
-      return {
-        ...lock,
-        begin: guard(async () => {
-          const transaction = await lock.begin()
-          const { versionRecords, scan, views, commit } = transaction
-          return {
-            ...transaction,
-            versionRecords: guard(versionRecords),
-            scan: guard(scan),
-            views: guard(views),
-            commit: guard(commit),
-          }
-        }),
-      }
-    },
-  }
 }

@@ -1,16 +1,17 @@
-import { mapTransactions, type OrderIndex } from '../../../indexing/writer/order-index.ts'
-import { type IsSameFile, trackFileIdentity } from '../../../lib/file-identity.ts'
+import type { OrderIndex } from '../../../indexing/writer/order-index.ts'
+import { trackFileIdentity } from '../../../lib/file-identity.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { OrderStore } from '../../../orders/order-store.ts'
-import { isDamage, toUnavailable } from './failures.ts'
+import { isDamage, toNamedError, toUnavailable } from './failures.ts'
 
 /** The error of a call after it. */
 export const replacedMessage = (file: string) =>
   `${file} was removed or replaced while this process had it open: start the process again`
 
 /**
- * The state of a file that this process has open. Once damage was found, every later call throws:
- * an undamaged part could be an incomplete list, and hide the damage from the readiness.
+ * The state of a file that this process has open, for all its connections. Once damage was found,
+ * every later call throws: an undamaged part could be an incomplete list, hide the damage from the
+ * readiness, or accept a write that the recovery moves away.
  */
 export function trackFile(file: string) {
   const isSame = trackFileIdentity(file)
@@ -32,39 +33,69 @@ export function trackFile(file: string) {
       if (isDamage(error)) damage ??= thrown
       return thrown
     },
+    /** The same for a command, which ends with the error. */
+    toNamedError(error: unknown): unknown {
+      return isSame() ? toNamedError(file, error) : new Error(replacedMessage(file))
+    },
   }
 }
 
-/** Reads of a file that fails, or was removed or replaced, throw Unavailable: a 503 over HTTP. */
-export function guardReads(orders: OrderStore, file: string): OrderStore {
-  const state = trackFile(file)
-  async function guarded<T>(read: () => Promise<T>): Promise<T> {
-    state.assertIntact()
-    const result = await read().catch((error: unknown) => {
-      throw state.toUnavailable(error)
-    })
-    state.assertSame()
-    return result
+export type TrackedFile = ReturnType<typeof trackFile>
+
+/** The same calls, checked before and after; `toError` makes the error of one that fails. */
+const guardWith =
+  (state: TrackedFile, toError: (error: unknown) => unknown) =>
+  <Args extends unknown[], T>(call: (...args: Args) => Promise<T>) =>
+  async (...args: Args): Promise<T> => {
+    try {
+      state.assertIntact()
+      const result = await call(...args)
+      state.assertSame()
+      return result
+    } catch (error) {
+      throw toError(error)
+    }
   }
+
+/** Reads of a file that fails, or was removed or replaced, throw Unavailable: a 503 over HTTP. */
+export function guardReads(orders: OrderStore, state: TrackedFile): OrderStore {
+  const guard = guardWith(state, state.toUnavailable)
   return {
     ...orders,
-    findPage: (...args) => guarded(() => orders.findPage(...args)),
-    latestWrite: (...args) => guarded(() => orders.latestWrite(...args)),
-    get: (...args) => guarded(() => orders.get(...args)),
-    getMany: (...args) => guarded(() => orders.getMany(...args)),
+    findPage: guard(orders.findPage),
+    latestWrite: guard(orders.latestWrite),
+    get: guard(orders.get),
+    getMany: guard(orders.getMany),
   }
 }
 
 /**
- * Writes to a removed or replaced file fail for good. Checked after the commit, before its report.
+ * The same index, whose transactions throw what `toError` makes of their errors. A removed or
+ * replaced file is recognised after the commit, before its report.
  */
-export function guardWrites(index: OrderIndex, file: string, isSame: IsSameFile): OrderIndex {
-  return mapTransactions(index, (transaction) => ({
-    ...transaction,
-    async commit(writes, mode) {
-      const isCommitted = await transaction.commit(writes, mode)
-      if (!isSame()) throw new Error(replacedMessage(file))
-      return isCommitted
+export function guardWrites(
+  index: OrderIndex,
+  state: TrackedFile,
+  toError: (error: unknown) => unknown,
+): OrderIndex {
+  const guard = guardWith(state, toError)
+  return {
+    ...index,
+    async lock(orderIds) {
+      const lock = await index.lock(orderIds)
+      return {
+        ...lock,
+        begin: guard(async () => {
+          const transaction = await lock.begin()
+          return {
+            ...transaction,
+            versionRecords: guard(transaction.versionRecords),
+            scan: guard(transaction.scan),
+            views: guard(transaction.views),
+            commit: guard(transaction.commit),
+          }
+        }),
+      }
     },
-  }))
+  }
 }

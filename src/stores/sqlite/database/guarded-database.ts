@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { isUpgraded, rollBack, upgradedMessage } from './database.ts'
-import { trackFile } from './file-guard.ts'
+import { type TrackedFile, trackFile } from './file-guard.ts'
 import type { Migration } from './schema.ts'
 
 /**
@@ -17,13 +17,16 @@ export interface GuardedDatabase {
   close(): void
 }
 
-/** `file`: the path of the open database `db`, which has these migrations. */
+/**
+ * `file`: the path of the open database `db`, which has these migrations. `state`: that of the file,
+ * where other connections of this process share it.
+ */
 export function guardDatabase(
   db: DatabaseSync,
   file: string,
   migrations: readonly Migration[],
+  state: TrackedFile = trackFile(file),
 ): GuardedDatabase {
-  const state = trackFile(file)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
 

@@ -4,6 +4,7 @@ import type { WebhookStores } from '../../../webhooks/webhook-stores.ts'
 import type { ProcessRole } from '../../stores.ts'
 import { BUSY_MS, openDatabase } from '../database/database.ts'
 import { openOrdersUnlessLost, ordersFile } from '../database/database-files.ts'
+import type { TrackedFile } from '../database/file-guard.ts'
 import { type GuardedDatabase, guardDatabase } from '../database/guarded-database.ts'
 import { ordersMigrations } from '../database/schema.ts'
 import { createSqliteDeliveryStore } from './delivery-store.ts'
@@ -37,14 +38,16 @@ const CACHE_KIB = 16_000
 /**
  * The embedded stores of webhooks. Endpoints and deliveries have a file of their own, so a delivery
  * never waits for the write lock that a load holds on the orders. Without that file there are no
- * endpoints, and the file is created anew.
+ * endpoints, and the file is created anew. `ordersState`: that of `orders.db`, where this process
+ * has other connections to it.
  * @throws IndexLost when the orders are lost
  */
 export function openSqliteWebhookStores(
   { dataDir }: Pick<Config, 'dataDir'>,
   role: ProcessRole,
+  ordersState?: TrackedFile,
 ): WebhookStores & { close(): Promise<void> } {
-  const orders = openEventRecords(dataDir, role)
+  const orders = openEventRecords(dataDir, role, ordersState)
   const endpoints = openWebhooksDatabase(dataDir, role, 'FULL')
   const deliveries = openWebhooksDatabase(dataDir, role, REPEATABLE[role])
   const insertDeliveries = prepareDeliveryInsert(deliveries)
@@ -77,10 +80,14 @@ export function openWebhooksDatabase(
  * Only purges write here. They neither wait for a load nor checkpoint its log, which the writer of
  * orders does.
  */
-function openEventRecords(dataDir: string, role: ProcessRole): GuardedDatabase {
+function openEventRecords(
+  dataDir: string,
+  role: ProcessRole,
+  state: TrackedFile | undefined,
+): GuardedDatabase {
   const db = openOrdersUnlessLost(dataDir)
   db.exec(
     `PRAGMA busy_timeout = 0; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = ${REPEATABLE[role]}`,
   )
-  return guardDatabase(db, ordersFile(dataDir), ordersMigrations)
+  return guardDatabase(db, ordersFile(dataDir), ordersMigrations, state)
 }

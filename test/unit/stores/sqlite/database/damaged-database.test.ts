@@ -73,6 +73,20 @@ describe('a damaged orders.db', () => {
     }
   })
 
+  it('a damaged orders.db that a read found gets no write from a server', async () => {
+    const { orders, openIndex } = open()
+    await errorOf(orders.get('acc_1', 'ord_1'))
+    const index = await openIndex()
+    // It needs no page of the damaged table.
+    const deletion = { id: 'ord_2', version: 1, owner_account_id: 'acc_1', deleted: true }
+    const error = await errorOf(createWriter(index, wallClock).write([changeOf(deletion)], 'live'))
+    await index.close()
+    expect(error).toBeInstanceOf(Unavailable)
+    expect(error).toHaveProperty('message', describesDamage('orders.db'))
+    using db = new DatabaseSync(file('orders.db'))
+    expect(db.prepare("SELECT * FROM order_heads WHERE id = 'ord_2'").all()).toEqual([])
+  })
+
   it.each([
     ['server', true],
     ['command', false],
@@ -119,6 +133,31 @@ describe('a damaged orders.db', () => {
     expect(error).toHaveProperty('message', expect.stringContaining('was removed or replaced'))
   })
 })
+
+it.each([
+  [
+    'the writer',
+    'order_heads',
+    async ({ openIndex }: Stores) => {
+      const index = await openIndex()
+      const change = changeOf({ ...sourceOrder(), version: 2 })
+      await createWriter(index, wallClock)
+        .write([change], 'live')
+        .finally(() => index.close())
+    },
+  ],
+  ['the event feed', 'order_events', ({ webhooks }: Stores) => webhooks.events.next(1)],
+] as const)(
+  'a damaged orders.db that %s of a server found ends the readiness',
+  async (_who, table, findDamage) => {
+    await damageTable('orders.db', table)
+    const stores = open()
+    await probeOrders(stores.orders)
+    expect(await errorOf(findDamage(stores))).toBeInstanceOf(Unavailable)
+    const error = await errorOf(probeOrders(stores.orders))
+    expect(error).toHaveProperty('message', describesDamage('orders.db'))
+  },
+)
 
 it('a damaged keys.db is named by the lookup of a key, and ends readiness and writes', async () => {
   await damageTable('keys.db', 'api_keys')

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createFolder, createPrivateFile } from '../../../lib/private-files.ts'
 import type { ProcessRole } from '../../stores.ts'
-import { adviceAfter, SQLITE_BUSY } from './failures.ts'
+import { adviceAfter, SQLITE_BUSY, SQLITE_SCHEMA } from './failures.ts'
 import type { Migration } from './schema.ts'
 
 /**
@@ -91,7 +91,7 @@ function migrate(db: DatabaseSync, migrations: readonly Migration[]): void {
   try {
     const from = versionOf(db) // Another process may have migrated during the wait.
     if (from > migrations.length) {
-      throw new Error(
+      throw new NewerSchemaError(
         `it has version ${from} and this program knows ${migrations.length}; use a newer program, or restore the backup from before the update`,
       )
     }
@@ -104,17 +104,22 @@ function migrate(db: DatabaseSync, migrations: readonly Migration[]): void {
   }
 }
 
-/**
- * Whether a newer program migrated the file since this one opened it. Writes of this one would leave
- * new columns empty or stale. In a write transaction, the result stays true to its end.
- */
-export function isUpgraded(db: DatabaseSync, migrations: readonly Migration[]): boolean {
-  return versionOf(db) !== migrations.length
+/** A newer program migrated the file. `errcode`: of SQLite, whose statements failed otherwise. */
+class NewerSchemaError extends Error {
+  readonly errcode = SQLITE_SCHEMA
 }
 
-/** The error of a write after it. */
-export const upgradedMessage = (file: string) =>
-  `${file} was upgraded by a newer program while this process had it open: start the process again with that program`
+/**
+ * Ensures that no newer program migrated the file since this one opened it: writes of this one would
+ * leave new columns empty or stale. In a write transaction, that stays true to its end.
+ * @throws Error without the file
+ */
+export function assertNotUpgraded(db: DatabaseSync, migrations: readonly Migration[]): void {
+  if (versionOf(db) === migrations.length) return
+  throw new NewerSchemaError(
+    'it was upgraded by a newer program while this process had it open: start the process again with that program',
+  )
+}
 
 /** Applies each step; without a transaction of its own. */
 export function applyMigrations(db: DatabaseSync, steps: readonly Migration[]): void {

@@ -6,6 +6,7 @@ const SQLITE_CORRUPT = 11
 const SQLITE_FULL = 13
 const SQLITE_CANTOPEN = 14
 const SQLITE_PROTOCOL = 15
+export const SQLITE_SCHEMA = 17
 const SQLITE_NOTADB = 26
 
 const DAMAGED_ADVICE =
@@ -21,6 +22,7 @@ const ADVICE: ReadonlyMap<number | undefined, string> = new Map([
   [SQLITE_FULL, FULL_ADVICE],
   [SQLITE_CANTOPEN, ''],
   [SQLITE_PROTOCOL, ''],
+  [SQLITE_SCHEMA, ''],
   [SQLITE_NOTADB, DAMAGED_ADVICE],
 ])
 

@@ -1,6 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { Unavailable } from '../../../lib/unavailable.ts'
-import { isUpgraded, rollBack, upgradedMessage } from './database.ts'
+import { assertNotUpgraded, rollBack } from './database.ts'
 import { type TrackedFile, trackFile } from './file-guard.ts'
 import type { Migration } from './schema.ts'
 
@@ -48,7 +47,7 @@ export function guardDatabase(
       run(() => {
         begin.run()
         try {
-          if (isUpgraded(db, migrations)) throw new Unavailable(upgradedMessage(file))
+          assertNotUpgraded(db, migrations)
           const result = work()
           commit.run()
           return result

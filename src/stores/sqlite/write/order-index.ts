@@ -14,7 +14,7 @@ import { parseJson } from '../../../lib/json.ts'
 import { createMutex } from '../../../lib/mutex.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
 import { type EventRecord, withoutStates } from '../../../webhooks/events/event-record.ts'
-import { isUpgraded, rollBack, upgradedMessage } from '../database/database.ts'
+import { assertNotUpgraded, rollBack } from '../database/database.ts'
 import { ordersMigrations } from '../database/schema.ts'
 import { storedView, versionRecordOf } from './order-rows.ts'
 import { createWriteTimestamps, type MachineTime, machineTime } from './write-timestamps.ts'
@@ -155,7 +155,7 @@ export function createSqliteOrderIndex(
         async begin() {
           rollBack(db)
           db.exec('BEGIN IMMEDIATE')
-          if (isUpgraded(db, ordersMigrations)) throw new Error(upgradedMessage(`${db.location()}`))
+          assertNotUpgraded(db, ordersMigrations)
           return {
             ...reader,
             async commit(writes, mode) {

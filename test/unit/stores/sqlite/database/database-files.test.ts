@@ -13,7 +13,7 @@ import { BUSY_MS, openDatabase } from '../../../../../src/stores/sqlite/database
 import { beginSqliteAfterLoss } from '../../../../../src/stores/sqlite/database/database-files.ts'
 import { ordersMigrations } from '../../../../../src/stores/sqlite/database/schema.ts'
 import { openSqliteKeys, openSqliteStores } from '../../../../../src/stores/sqlite/stores.ts'
-import type { Stores } from '../../../../../src/stores/stores.ts'
+import type { ProcessRole, Stores } from '../../../../../src/stores/stores.ts'
 import { changeOf } from '../../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../../support/orders/source-order.ts'
 import { temporaryFolder } from '../../../../support/stores/backend.ts'
@@ -34,8 +34,8 @@ afterEach(async () => {
 
 const file = (name: string) => join(dataDir, name)
 
-function open(): Stores {
-  const stores = openSqliteStores({ dataDir }, 'command')
+function open(role: ProcessRole = 'command'): Stores {
+  const stores = openSqliteStores({ dataDir }, role)
   opened.push(stores)
   return stores
 }
@@ -153,19 +153,31 @@ describe('a database that is recreated', () => {
 })
 
 describe('a process that has orders.db open', () => {
+  async function expectRetriedBy(role: ProcessRole, failing: Promise<unknown>): Promise<void> {
+    const error = await failing.catch((thrown: unknown) => thrown)
+    expect(error instanceof Unavailable).toBe(role === 'server')
+  }
+
+  function replace(): void {
+    lose()
+    beginSqliteAfterLoss(dataDir)
+  }
+
+  async function beginAgain(openIndex: Stores['openIndex']): Promise<void> {
+    const index = await openIndex()
+    const lock = await index.lock(['ord_1'])
+    await lock.begin().finally(() => index.close())
+  }
+
   it.each([
-    ['removed', lose],
-    [
-      'replaced',
-      () => {
-        lose()
-        beginSqliteAfterLoss(dataDir)
-      },
-    ],
-  ])(
-    'a process with orders.db open reads and writes nothing after it was %s',
-    async (_what, damage) => {
-      const { orders, openIndex } = open()
+    ['command', 'removed', lose],
+    ['command', 'replaced', replace],
+    ['server', 'removed', lose],
+    ['server', 'replaced', replace],
+  ] as const)(
+    'a %s with orders.db open reads and writes nothing after it was %s, and only a server retries',
+    async (role, _what, damage) => {
+      const { orders, openIndex } = open(role)
       const index = await openIndex()
       const writer = createWriter(index, wallClock)
       const put = () =>
@@ -173,24 +185,34 @@ describe('a process that has orders.db open', () => {
       damage()
       await expect(orders.get('acc_1', 'ord_1')).rejects.toBeInstanceOf(Unavailable)
       await expect(orders.latestWrite('acc_1')).rejects.toBeInstanceOf(Unavailable)
-      await expect(put()).rejects.toThrow('was removed or replaced')
+      const writing = put()
+      await expect(writing).rejects.toThrow('was removed or replaced')
       await index.close()
+      const opening = beginAgain(openIndex)
+      await expect(opening).rejects.toThrow('was removed or replaced')
+      for (const failing of [writing, opening]) await expectRetriedBy(role, failing)
     },
   )
 
-  it('a process with orders.db open reads it and writes nothing after a newer program upgraded it', async () => {
-    const { orders, openIndex } = open()
-    const index = await openIndex()
-    const writer = createWriter(index, wallClock)
-    await writer.write([changeOf(sourceOrder())], 'live')
-    const newer = [...ordersMigrations, 'ALTER TABLE orders ADD COLUMN later TEXT']
-    openDatabase(file('orders.db'), newer, BUSY_MS.command).close()
-    const writing = writer.write([changeOf(sourceOrder({ id: 'ord_2' }))], 'live')
-    await expect(writing).rejects.toThrow(`${file('orders.db')} was upgraded by a newer program`)
-    await index.close()
-    expect(await orders.get('acc_1', 'ord_1')).not.toBeNull()
-    expect(await orders.get('acc_1', 'ord_2')).toBeNull()
-  })
+  it.each(['command', 'server'] as const)(
+    'a %s with orders.db open reads it and writes nothing after a newer program upgraded it',
+    async (role) => {
+      const { orders, openIndex } = open(role)
+      const index = await openIndex()
+      const writer = createWriter(index, wallClock)
+      await writer.write([changeOf(sourceOrder())], 'live')
+      const newer = [...ordersMigrations, 'ALTER TABLE orders ADD COLUMN later TEXT']
+      openDatabase(file('orders.db'), newer, BUSY_MS.command).close()
+      const writing = writer.write([changeOf(sourceOrder({ id: 'ord_2' }))], 'live')
+      await expect(writing).rejects.toThrow(`${file('orders.db')}: it was upgraded by a newer`)
+      await index.close()
+      const opening = openIndex()
+      await expect(opening).rejects.toThrow(`cannot open the database ${file('orders.db')}: it has`)
+      for (const failing of [writing, opening]) await expectRetriedBy(role, failing)
+      expect(await orders.get('acc_1', 'ord_1')).not.toBeNull()
+      expect(await orders.get('acc_1', 'ord_2')).toBeNull()
+    },
+  )
 })
 
 describe('a process that has keys.db open', () => {

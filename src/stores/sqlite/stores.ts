@@ -6,6 +6,7 @@ import { type Clock, monotonicClock, wallClock } from '../../lib/clock.ts'
 import { createSubscriberLookup } from '../../webhooks/endpoints/endpoint-directory.ts'
 import type { OnWarning, ProcessRole, Stores } from '../stores.ts'
 import {
+  isMissingOrEmpty,
   keysFile,
   type OpenKeysOptions,
   openKeysUnlessLost,
@@ -111,8 +112,11 @@ export function openSqliteKeys(
 ): Pick<Stores, 'keys' | 'pepperCheck' | 'managementStores' | 'assertSupported' | 'close'> {
   const keys = openKeys(dataDir)
   warnOfMissing(dataDir, keys, onWarning)
-  // Before the first key, so that a missing file beside stored keys means a loss.
-  openWebhooksDatabase(dataDir, 'command', 'FULL').close()
+  // Before the first key, so that a missing file beside stored keys means a loss. One that exists is
+  // not opened: keys are revoked also while it is damaged or locked.
+  if (isMissingOrEmpty(webhooksFile(dataDir))) {
+    openWebhooksDatabase(dataDir, 'command', 'FULL').close()
+  }
   const managementStores = openSqliteManagementStores({ dataDir }, 'command')
   return {
     keys: createSqliteKeyStore(keys),

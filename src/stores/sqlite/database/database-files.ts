@@ -128,9 +128,13 @@ function recreateOrders(dataDir: string): IndexRecovery {
  * memory map of its log with the next process that opens that name.
  */
 function removeStaleLog(file: string): void {
-  if (existsSync(file) && statSync(file).size > 0) return
+  if (!isMissingOrEmpty(file)) return
   for (const suffix of ['-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true })
 }
+
+/** SQLite creates a database in either case. */
+export const isMissingOrEmpty = (file: string): boolean =>
+  (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0
 
 function unlessMissing(open: () => DatabaseSync): DatabaseSync | null {
   try {

@@ -175,6 +175,14 @@ it('a damaged keys.db is named by the lookup of a key, and ends readiness and wr
   expect(db.prepare('SELECT * FROM accounts').all()).toEqual([])
 })
 
+it('a damaged webhooks.db does not prevent that a key is revoked', async () => {
+  writeFileSync(file('webhooks.db'), Buffer.alloc(100_000, 0xff))
+  const stores = openSqliteKeys({ dataDir })
+  opened.push(stores)
+  await stores.keys.update('d1', { revokedAt: 1 })
+  expect(await stores.keys.byId('key_1')).toMatchObject({ revokedAt: 1 })
+})
+
 it.each(['orders.db', 'keys.db', 'webhooks.db', 'management.db'])(
   'a start names %s when it is no database, and the way to continue',
   (name) => {

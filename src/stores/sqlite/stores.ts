@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import type { OrderIndex } from '../../indexing/writer/order-index.ts'
@@ -20,7 +19,7 @@ import { keysMigrations } from './database/schema.ts'
 import { createSqliteInspection } from './inspection.ts'
 import { createSqliteKeyStore } from './key-store.ts'
 import { managementFile, openSqliteManagementStores } from './management/management-stores.ts'
-import { createSqlitePepperCheck } from './pepper-check.ts'
+import { createSqlitePepperCheck, hasKeys } from './pepper-check.ts'
 import { createSqliteOrderStore } from './read/order-store.ts'
 import {
   openSqliteWebhookStores,
@@ -140,14 +139,11 @@ function warnOfMissing(
   keys: GuardedDatabase,
   onWarning: OnWarning | undefined,
 ): void {
-  const missing = [webhooksFile(dataDir), managementFile(dataDir)].filter(
-    (file) => !existsSync(file),
-  )
-  const hasKeys = () => keys.prepare('SELECT 1 FROM api_keys LIMIT 1').get() !== undefined
-  if (missing.length === 0 || !keys.run(hasKeys)) return
+  const missing = [webhooksFile(dataDir), managementFile(dataDir)].filter(isMissingOrEmpty)
+  if (missing.length === 0 || !hasKeys(keys)) return
   for (const file of missing) {
     onWarning?.(
-      `${file} is missing beside stored keys, and is created empty: unless an earlier release did not have it, stop every process and restore its backup`,
+      `${file} is missing or empty beside stored keys, and is created without content: unless an earlier release did not have it, stop every process and restore its backup`,
     )
   }
 }

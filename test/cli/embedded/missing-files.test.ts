@@ -18,7 +18,7 @@ async function loseWebhooks(): Promise<string> {
   await runCommand(['keys', 'create', '--account', 'acc_1'], env())
   const file = join(folder, 'webhooks.db')
   rmSync(file)
-  return `${file} is missing beside stored keys`
+  return `${file} is missing or empty beside stored keys`
 }
 
 it.each([LIST, ['index', 'status']])(

@@ -277,16 +277,21 @@ describe('a missing webhooks.db or management.db', () => {
   const restart = (start: () => Pick<Stores, 'close'>) => start().close()
 
   describe.each(starts)('at a start of %s', (_name, start) => {
-    it.each(['webhooks.db', 'management.db'])(
-      'a missing %s beside stored keys is reported by path, once',
-      async (name) => {
+    it.each([
+      ['missing', 'webhooks.db', rmSync],
+      ['missing', 'management.db', rmSync],
+      ['empty', 'webhooks.db', truncateSync],
+      ['empty', 'management.db', truncateSync],
+    ] as const)(
+      'the %s %s beside stored keys is reported by path, once',
+      async (_how, name, lose) => {
         const { keys, close } = start()
         await keys.insert(keyRecord({ keyId: 'key_1', digest: 'd1' }))
         await close()
-        rmSync(file(name))
+        lose(file(name))
         await restart(start)
         expect(warnings).toEqual([
-          expect.stringContaining(`${file(name)} is missing beside stored keys`),
+          expect.stringContaining(`${file(name)} is missing or empty beside stored keys`),
         ])
         await restart(start)
         expect(warnings).toHaveLength(1)

@@ -1,6 +1,7 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 
 export const SQLITE_BUSY = 5
+const SQLITE_READONLY = 8
 const SQLITE_IOERR = 10
 const SQLITE_CORRUPT = 11
 const SQLITE_FULL = 13
@@ -14,13 +15,18 @@ const DAMAGED_ADVICE =
 /** On a full disk, SQLite reports either. */
 const FULL_ADVICE = '. Free space in DATA_DIR; where there is enough, check the disk'
 
+/** As after a restore by another user. */
+const OWNER_ADVICE =
+  '. Let the user of this process write DATA_DIR: chown the folder and its files to that user, and chmod 700 the folder and 600 the files'
+
 /** The next step after each failure of a file that ends, by itself or by an operator. */
 const ADVICE: ReadonlyMap<number | undefined, string> = new Map([
   [SQLITE_BUSY, ''],
+  [SQLITE_READONLY, OWNER_ADVICE],
   [SQLITE_IOERR, FULL_ADVICE],
   [SQLITE_CORRUPT, DAMAGED_ADVICE],
   [SQLITE_FULL, FULL_ADVICE],
-  [SQLITE_CANTOPEN, ''],
+  [SQLITE_CANTOPEN, OWNER_ADVICE],
   [SQLITE_PROTOCOL, ''],
   [SQLITE_SCHEMA, ''],
   [SQLITE_NOTADB, DAMAGED_ADVICE],

@@ -22,21 +22,36 @@ function block(name: string): void {
   mkdirSync(file(name))
 }
 
+const OWNER_ADVICE = '. Let the user of this process write DATA_DIR: chown'
+
+it('a file that this process may only read is named by a write with the owner and mode to set', () => {
+  const migrations = ['CREATE TABLE texts (text)']
+  const opened = openDatabase(file('any.db'), migrations, 20)
+  const db = guardDatabase(opened, file('any.db'), migrations)
+  opened.exec('PRAGMA query_only = ON') // SQLite reports the same, also to root.
+  const insert = db.prepare("INSERT INTO texts VALUES ('text')")
+  const write = () => db.write(() => insert.run())
+  expect(write).toThrow(Unavailable)
+  expect(write).toThrow(`${file('any.db')}: attempt to write a readonly database${OWNER_ADVICE}`)
+  db.close()
+})
+
 describe('a writer whose files cannot be opened', () => {
   it.each([
-    ['server', 'watch.lock', true],
-    ['server', 'orders.db', true],
-    ['command', 'watch.lock', false],
-    ['command', 'orders.db', false],
+    ['server', 'watch.lock', true, OWNER_ADVICE],
+    ['server', 'orders.db', true, 'was removed or replaced'],
+    ['command', 'watch.lock', false, OWNER_ADVICE],
+    ['command', 'orders.db', false, 'was removed or replaced'],
   ] as const)(
     'the writer of a %s names %s, and only that of a server retries',
-    async (role, name, isRetried) => {
+    async (role, name, isRetried, reason) => {
       const stores = openSqliteStores({ dataDir }, role)
       block(name)
       const error: unknown = await stores.openIndex().catch((thrown: unknown) => thrown)
       await stores.close()
       expect(error instanceof Unavailable).toBe(isRetried)
       expect(error).toHaveProperty('message', expect.stringContaining(file(name)))
+      expect(error).toHaveProperty('message', expect.stringContaining(reason))
     },
   )
 })

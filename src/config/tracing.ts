@@ -1,5 +1,5 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { createEnvironmentReader, type Environment } from './environment.ts'
-import { matching } from './parsers.ts'
 
 /**
  * Settings from standard OpenTelemetry variables. The exporter reads its transport settings itself.
@@ -41,9 +41,6 @@ const samplers = [
 const PREFIX = 'OTEL_EXPORTER_OTLP_'
 const TRACES_PREFIX = `${PREFIX}TRACES_`
 const ENDPOINT_HELP = 'expected a URL such as http://localhost:4318, without spaces'
-/** The exporter drops an entry of another form, and what follows a semicolon. */
-const HEADER = String.raw`\s*[^\s=,;%]+\s*=\s*(?=[^\s,])(?:[^,;%]|%[\da-f]{2})+`
-const HEADERS = new RegExp(`^${HEADER}(?:,${HEADER})*,?$`, 'i')
 const HEADERS_HELP = 'expected name=value entries separated by commas, values percent-encoded'
 /** `Number` also reads blanks, and other forms such as `0x1`. */
 const DECIMAL = /^\d*\.?\d*(?:e-?\d+)?$/i
@@ -68,7 +65,7 @@ export function parseTracing(env: Environment, problems: string[]): TracingSetti
   for (const name of endpoints) read(name, endpointUrl, ENDPOINT_HELP, undefined)
   // The exporter ignores invalid ones.
   for (const prefix of [TRACES_PREFIX, PREFIX]) {
-    read(`${prefix}HEADERS`, matching(HEADERS), HEADERS_HELP, undefined)
+    read(`${prefix}HEADERS`, headers, HEADERS_HELP, undefined)
     readOneOf(`${prefix}COMPRESSION`, ['none', 'gzip'], 'none')
     readPositive(`${prefix}TIMEOUT`, 10_000)
   }
@@ -102,6 +99,25 @@ function endpointUrl(text: string): string | undefined {
   const { protocol } = URL.parse(text) ?? {}
   // The exporter appends a path, and uses its default URL where a space then makes it invalid.
   return (protocol === 'http:' || protocol === 'https:') && !/\s/.test(text) ? text : undefined
+}
+
+/** The exporter skips blank entries. */
+function headers(text: string): string | undefined {
+  const entries = text.split(',').filter((entry) => entry.trim() !== '')
+  return entries.every(isHeader) ? text : undefined
+}
+
+/** The exporter drops an entry that it cannot decode, and what follows a semicolon. */
+function isHeader(entry: string): boolean {
+  const [name = '', ...rest] = entry.split('=').map((part) => part.trim())
+  try {
+    const value = decodeURIComponent(rest.join('='))
+    validateHeaderName(decodeURIComponent(name))
+    validateHeaderValue(name, value)
+    return value !== '' && !entry.includes(';')
+  } catch {
+    return false
+  }
 }
 
 function flag(text: string): boolean | undefined {

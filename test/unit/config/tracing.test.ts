@@ -60,6 +60,13 @@ describe('the activation of tracing', () => {
 })
 
 describe('the settings of tracing', () => {
+  it.each(['a=1,,b=2', ',a=1', 'a=1, ', 'x%2Dt=1', 'a=%C3%A9'])(
+    'the settings of tracing accept the headers %o, which the exporter sends',
+    (headers) => {
+      expect(read({ ...ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS: headers }).problems).toEqual([])
+    },
+  )
+
   it('the settings of tracing use the variables for traces before the general ones', () => {
     const { settings } = read({
       ...ENDPOINT,
@@ -78,10 +85,9 @@ describe('the settings of tracing', () => {
   it.each([
     ['OTEL_SDK_DISABLED', 'yes'],
     ['OTEL_SDK_DISABLED', '1'],
-    ...['foo', '=a', 'a=', 'a= ', 'a=b,c', 'a=100%', 'a=b;c'].map((value): [string, string] => [
-      'OTEL_EXPORTER_OTLP_HEADERS',
-      value,
-    ]),
+    ...['foo', '=a', 'a=', 'a= ', 'a=b,c', 'a=100%', 'a=%ff', 'a=%0A', 'a b=c', 'a=b;c'].map(
+      (value): [string, string] => ['OTEL_EXPORTER_OTLP_HEADERS', value],
+    ),
     ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'foo'],
     ['OTEL_EXPORTER_OTLP_COMPRESSION', 'zip'],
     ['OTEL_EXPORTER_OTLP_TRACES_COMPRESSION', 'zip'],

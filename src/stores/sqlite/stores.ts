@@ -94,7 +94,13 @@ export function openSqliteStores(
     async initialize() {},
     async assertSupported() {},
     async assertIndexNotLost() {},
-    trustClock: () => forgetClock(orders),
+    trustClock() {
+      try {
+        forgetClock(orders)
+      } catch (error) {
+        throw toOrdersError(error)
+      }
+    },
     async close() {
       orders.close()
       keys.close()

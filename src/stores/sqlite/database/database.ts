@@ -42,7 +42,9 @@ export function openDatabase(
   } catch (cause) {
     if (cause instanceof DatabaseMissingError) throw cause
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`cannot open the database ${file}: ${reason}${adviceAfter(cause)}`, { cause })
+    throw new Error(`cannot open the database ${file}: ${reason}${adviceAfter(file, cause)}`, {
+      cause,
+    })
   }
 }
 

@@ -12,6 +12,9 @@ const SQLITE_NOTADB = 26
 
 const DAMAGED_ADVICE =
   '. The file is damaged: stop every process of the service, and move the file and its -wal and -shm away. Then restore its backup, or run "index init --after-loss" where orders.db or keys.db has none'
+/** A lock file has no content. */
+const LOCK_ADVICE =
+  '. Stop every process of the service, and remove the file: the next one creates it'
 /** On a full disk, SQLite reports either. */
 const FULL_ADVICE = '. Free space in DATA_DIR; where there is enough, check the disk'
 
@@ -32,6 +35,8 @@ const ADVICE: ReadonlyMap<number | undefined, string> = new Map([
   [SQLITE_NOTADB, DAMAGED_ADVICE],
 ])
 
+const DAMAGE_CODES: readonly unknown[] = [SQLITE_CORRUPT, SQLITE_NOTADB]
+
 /** The low byte of an extended result code is the primary one. */
 const PRIMARY_CODE = 0xff
 const FULL_DISK_CODES = ['ENOSPC', 'EDQUOT']
@@ -44,11 +49,17 @@ function resultCode(error: unknown): number | undefined {
   return errcode === undefined ? resultCode(cause) : errcode & PRIMARY_CODE
 }
 
-/** The next step after an error, as sentences that follow its message; may be empty. */
-export const adviceAfter = (error: unknown): string => ADVICE.get(resultCode(error)) ?? ''
+/** The next step after an error of a file, as sentences that follow its message; may be empty. */
+export function adviceAfter(file: string, error: unknown): string {
+  if (isDamage(error) && file.endsWith('.lock')) return LOCK_ADVICE
+  return ADVICE.get(resultCode(error)) ?? ''
+}
 
 /** Whether SQLite found the file damaged. */
-export const isDamage = (error: unknown): boolean => adviceAfter(error) === DAMAGED_ADVICE
+export const isDamage = (error: unknown): boolean => DAMAGE_CODES.includes(resultCode(error))
+
+/** Whether another process holds the lock that the call needs. */
+export const isBusy = (error: unknown): boolean => resultCode(error) === SQLITE_BUSY
 
 /** The error of a call that failed, as Unavailable when the failure is temporary or damage. */
 export function toUnavailable(file: string, error: unknown): unknown {
@@ -67,5 +78,5 @@ export function toNamedError(file: string, error: unknown): unknown {
 function failureMessage(file: string, error: unknown): string | undefined {
   if (!(error instanceof Error) || !ADVICE.has(resultCode(error))) return undefined
   const isOwn = resultCode(error.cause) === undefined
-  return isOwn ? `${file}: ${error.message}${adviceAfter(error)}` : error.message
+  return isOwn ? `${file}: ${error.message}${adviceAfter(file, error)}` : error.message
 }

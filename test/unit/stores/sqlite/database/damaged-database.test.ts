@@ -112,6 +112,13 @@ describe('a damaged orders.db', () => {
     }
   })
 
+  it('a damaged orders.db is named where the clock is accepted', async () => {
+    await damageTable('orders.db', 'writer')
+    expect(() => open('command').trustClock?.()).toThrow(
+      `${file('orders.db')}: database disk image`,
+    )
+  })
+
   it('a damaged orders.db is named by the recreation', async () => {
     await damageTable('orders.db', 'order_heads')
     expect(() => beginSqliteAfterLoss(dataDir)).toThrow(`${file('orders.db')}: database disk image`)
@@ -173,6 +180,13 @@ it('a damaged keys.db is named by the lookup of a key, and ends readiness and wr
   }
   using db = new DatabaseSync(file('keys.db'))
   expect(db.prepare('SELECT * FROM accounts').all()).toEqual([])
+})
+
+it('a watch.lock of another kind is named with the advice to remove it', async () => {
+  writeFileSync(file('watch.lock'), Buffer.alloc(100_000, 0xff))
+  await expect(open('command').openIndex()).rejects.toThrow(
+    `${file('watch.lock')}: file is not a database. Stop every process of the service, and remove the file`,
+  )
 })
 
 it('a damaged webhooks.db does not prevent that a key is revoked', async () => {

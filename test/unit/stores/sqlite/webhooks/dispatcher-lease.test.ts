@@ -68,7 +68,10 @@ describe('the lease of the embedded dispatcher', () => {
     for (const call of [acquire, () => stores.dispatcher(0)]) {
       const error: unknown = await call().catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(Unavailable)
-      expect(error).toHaveProperty('message', `${lockFile}: unable to open database file`)
+      expect(error).toHaveProperty(
+        'message',
+        expect.stringContaining(`${lockFile}: unable to open database file. Let the user`),
+      )
     }
   })
 
@@ -98,6 +101,8 @@ describe('the lease of the embedded dispatcher', () => {
 
   it('reports a lock file of another kind', async () => {
     writeFileSync(lockFile, 'no database'.repeat(100))
-    await expect(acquire()).rejects.toThrow('file is not a database')
+    await expect(acquire()).rejects.toThrow(
+      `${lockFile}: file is not a database. Stop every process of the service, and remove the file`,
+    )
   })
 })

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { parseJson } from '../../../lib/json.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
 import type { EventRecord } from '../../../webhooks/events/event-record.ts'
 import type { EventFeed } from '../../../webhooks/webhook-stores.ts'
+import { isBusy } from '../database/failures.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 import type { InsertDeliveries } from './insert-deliveries.ts'
 
@@ -107,7 +107,7 @@ export function createSqliteEventFeed(options: EventFeedOptions): EventFeed {
         while (orders.write(() => deleteOld.run(beforeMs, position)).changes > 0)
           await setImmediate()
       } catch (error) {
-        if (!(error instanceof Unavailable)) throw error
+        if (!isBusy(error)) throw error
         // A load holds the write lock most of the time. A later call removes the rest.
       }
     },

@@ -142,6 +142,7 @@ describe('the event feed', () => {
     const { events } = open()
     rmSync(file('orders.db'))
     await expect(events.next(10)).rejects.toBeInstanceOf(Unavailable)
+    await expect(events.purge(20_000)).rejects.toBeInstanceOf(Unavailable)
   })
 
   it('leaves old records while a load writes, and removes them afterwards', async () => {

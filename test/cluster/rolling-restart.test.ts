@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
 import type { Order } from '../../src/orders/order.ts'
+import { defaultSettings } from '../../src/webhooks/dispatcher/dispatcher-settings.ts'
 import { FIRST_START_MS } from '../harness/services/opensearch.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
 import { type ApiServer, startApiServer } from '../support/cli/api-server.ts'
@@ -32,6 +33,8 @@ const BETWEEN_READS_MS = 200
 /** A promoted replica may be behind by a refresh: see docker/recovery.md. */
 const OVERLAP_MS = 2_000
 const PATIENTLY = { timeout: 120_000, interval: 200 }
+/** A promoted replica may also miss a new delivery, which the dispatcher's reload finds. */
+const UNTIL_RELOADED = { timeout: defaultSettings.reloadMs + 60_000, interval: 200 }
 
 /**
  * The connections of this process by port. Only the API connects to a node that restarts, since the
@@ -177,7 +180,7 @@ it('a rolling restart loses no change and no event, and each node gets requests 
   )
   const received = () =>
     new Set(receiver.received.map(({ body }) => `${body.order_id} ${body.sequence}`))
-  await expect.poll(() => received().size, PATIENTLY).toBeGreaterThanOrEqual(events.length)
+  await expect.poll(() => received().size, UNTIL_RELOADED).toBeGreaterThanOrEqual(events.length)
   expect(received()).toEqual(new Set(events))
   expect(await watch.stop('SIGTERM')).toBe(0)
   expect(await dispatcher.stop('SIGTERM')).toBe(0)

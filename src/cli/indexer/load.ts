@@ -130,8 +130,9 @@ function loadAndReport(
       const options = { index, keys, onDelay, signal }
       const { finish, ...writerOptions } = await createLoadWriter(flags, options)
       return await resumable(progress, async (onProgress) => {
-        const options = { ...writerOptions, fromLine, onRejected, onProgress }
-        const summary = await load(input.chunks, options).catch(async (error: unknown) => {
+        const reports = { fromLine, onRejected, onProgress }
+        const loading = load(input.chunks, { ...writerOptions, ...reports })
+        const summary = await loading.catch(async (error: unknown) => {
           await finish().catch((late: Error) => progress.printLine(late.message))
           throw error
         })

@@ -125,12 +125,15 @@ function isOlderThanAnnounced(
   return unrecorded.some((record) => record.version > version)
 }
 
-/** By the clock of the platform. A change without `changed_at` is as old as its order. */
+/**
+ * By the clock of the platform. A change without `changed_at` is as old as its order. One without
+ * both, such as a deletion, is before no instant but Infinity.
+ */
 function isMadeBefore(
   { changedAt, createdKey }: Pick<Change, 'changedAt' | 'createdKey'>,
   sinceMs = -Infinity,
 ): boolean {
-  return (changedAt ?? createdKey ?? Infinity) < sinceMs
+  return (changedAt ?? createdKey ?? Number.MAX_VALUE) < sinceMs
 }
 
 const NO_WRITES: BulkWrites = { views: [], removals: [], eventRecords: [], versionRecords: [] }

@@ -143,14 +143,17 @@ describe('a load without a mode beside the first use of a key', () => {
     expect(updatedAt('ord_1')).toBe(writeTimestampText())
   })
 
-  it('the load announces no order of a write that failed', async () => {
+  it('the load announces no order of a write that failed, and no deletion', async () => {
     index.subscribed.add('acc_1')
     const { writer, mode, finish } = await open()
+    await writer.write([change('ord_1')], mode)
     index.failsAfter = 0
-    await expect(writer.write([change('ord_1')], mode)).rejects.toThrow('it all ended')
+    const deletion = { id: 'ord_1', version: 2, owner_account_id: 'acc_1', deleted: true }
+    const failing = [changeOf(deletion), change('ord_2')]
+    await expect(writer.write(failing, mode)).rejects.toThrow('it all ended')
     used = true
     await finish()
-    expect([index.keys(), index.events]).toEqual([['acc_1:ord_1'], []])
+    expect([index.keys(), index.events]).toEqual([['acc_1:ord_2'], []])
   })
 
   it('the load dates an order whose second version changed nothing', async () => {

@@ -1,13 +1,11 @@
 import { statSync } from 'node:fs'
 
-/** Whether the path still names the file that was opened. */
-export type IsSameFile = () => boolean
-
 /**
- * SQLite keeps reading and writing a removed or replaced file, invisibly to other processes. `file`
- * must be open, so that no other file can reuse its inode.
+ * Returns whether the path still names the file that was opened: SQLite keeps reading and writing a
+ * removed or replaced one, invisibly to other processes. `file` must be open, so that no other file
+ * can reuse its inode.
  */
-export function trackFileIdentity(file: string): IsSameFile {
+export function trackFileIdentity(file: string): () => boolean {
   const readIdentity = () => statSync(file, { bigint: true, throwIfNoEntry: false })
   const opened = readIdentity()
   return () => {

@@ -1,11 +1,11 @@
-import type { OrderIndex } from '../../../indexing/writer/order-index.ts'
+import { mapTransactions, type OrderIndex } from '../../../indexing/writer/order-index.ts'
 import { trackFileIdentity } from '../../../lib/file-identity.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { OrderStore } from '../../../orders/order-store.ts'
 import { isDamage, toNamedError, toUnavailable } from './failures.ts'
 
 /** The error of a call after it. */
-export const replacedMessage = (file: string) =>
+const replacedMessage = (file: string) =>
   `${file} was removed or replaced while this process had it open: start the process again`
 
 /**
@@ -79,23 +79,18 @@ export function guardWrites(
   toError: (error: unknown) => unknown,
 ): OrderIndex {
   const guard = guardWith(state, toError)
+  const guarded = mapTransactions(index, (transaction) => ({
+    ...transaction,
+    versionRecords: guard(transaction.versionRecords),
+    scan: guard(transaction.scan),
+    views: guard(transaction.views),
+    commit: guard(transaction.commit),
+  }))
   return {
-    ...index,
+    ...guarded,
     async lock(orderIds) {
-      const lock = await index.lock(orderIds)
-      return {
-        ...lock,
-        begin: guard(async () => {
-          const transaction = await lock.begin()
-          return {
-            ...transaction,
-            versionRecords: guard(transaction.versionRecords),
-            scan: guard(transaction.scan),
-            views: guard(transaction.views),
-            commit: guard(transaction.commit),
-          }
-        }),
-      }
+      const lock = await guarded.lock(orderIds)
+      return { ...lock, begin: guard(lock.begin) }
     },
   }
 }

@@ -103,10 +103,7 @@ export interface DeliveryList {
   after?: DeliveryPosition
 }
 
-/**
- * The event that ends an account's view of an order. An event is before it by its sequence or by its
- * instant, because sequences start again after the loss of the version records.
- */
+/** The event that ends an account's view of an order. */
 export type Removal = Pick<AccountEvent, 'accountId' | 'orderId' | 'sequence' | 'recordedAt'>
 
 /** The latest instants of a delivery's fields with these names, epoch milliseconds. */

@@ -5,8 +5,6 @@ import { withDeadline } from '../lib/with-deadline.ts'
 import type { KeyRecord, KeyStore } from './key-store.ts'
 
 const RETRY_MS = MINUTE_MS
-/** A waiting request has a slot, and those of other keys need one too. */
-const FIRST_USE_MS = 500
 /** One attempt blocks the event loop of the embedded store while its file is locked. */
 const FIRST_USE_PAUSE_MS = 1_000
 const MAX_KEYS = 10_000
@@ -18,10 +16,11 @@ export interface LastUse {
   /**
    * Stores the first use of a key, at `nowMs`. A page that is read before this resolves may be
    * unknown to a load, which then writes orders behind the cursor of that page. Calls for a key share
-   * one write. Once the store is unavailable, no use is written for a second, of any key.
-   * @throws Unavailable when the use is not stored within half a second
+   * one write. Once the store is unavailable, no use is written for a second, of any key: a waiting
+   * request has a slot, and those of other keys need one too.
+   * @throws Unavailable when the use is not stored within `withinMs` of the first of these calls
    */
-  storeFirst(key: KeyRecord, nowMs: number): Promise<void>
+  storeFirst(key: KeyRecord, nowMs: number, withinMs: number): Promise<void>
   /** Records a later use at `nowMs`. Writes to the store at most hourly, in the background. */
   record(key: KeyRecord, nowMs: number): void
 }
@@ -41,15 +40,15 @@ export function createLastUse(
 
   let outage: Unavailable | undefined
 
-  async function writeFirst(digest: string, nowMs: number): Promise<void> {
+  async function writeFirst(digest: string, nowMs: number, withinMs: number): Promise<void> {
     async function write(): Promise<void> {
       await store.update(digest, { lastValidAt: nowMs })
       recordedAt.set(digest, nowMs) // After the deadline too.
     }
     const tooLate = () =>
-      new Unavailable(`the first use of the key was not stored within ${FIRST_USE_MS} ms`)
+      new Unavailable(`the first use of the key was not stored within ${Math.round(withinMs)} ms`)
     try {
-      await withDeadline(write, FIRST_USE_MS, tooLate)
+      await withDeadline(write, withinMs, tooLate)
     } catch (error) {
       if (error instanceof Unavailable) pauseAfter(error)
       throw error
@@ -67,9 +66,9 @@ export function createLastUse(
 
   return {
     of,
-    async storeFirst({ digest }, nowMs) {
+    async storeFirst({ digest }, nowMs, withinMs) {
       if (outage !== undefined) throw outage
-      const stored = firstUses.get(digest) ?? writeFirst(digest, nowMs)
+      const stored = firstUses.get(digest) ?? writeFirst(digest, nowMs, withinMs)
       firstUses.set(digest, stored)
       await stored
     },

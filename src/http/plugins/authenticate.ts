@@ -67,14 +67,13 @@ export default fp<AuthenticateOptions>(
         throw new ApiError('resource_missing')
       }
       // Read before any wait: the socket of a client that has gone has no address.
-      const { ip, socket } = request
+      const { ip, socket, scope } = request
       const peer = socket.remoteAddress
       const address = () => ipRateLimitKey(ip, peer)
       const now = clock()
       const credential = bearerKey(request)
       const keyWithAccount =
-        credential &&
-        (await keyCache.find(keyDigest(pepper, credential), request.scope.remainingMs()))
+        credential && (await keyCache.find(keyDigest(pepper, credential), scope.remainingMs()))
 
       if (!keyWithAccount || !isValid(keyWithAccount.key, credential, now)) {
         throwIfBlocked(await limiter.countFailure(address()))
@@ -83,7 +82,7 @@ export default fp<AuthenticateOptions>(
       const { key, accountBlocked } = keyWithAccount
       const usedAt = lastUse.of(key)
       if (now - usedAt >= TRUSTED_MS) throwIfBlocked(await limiter.blockedSeconds(address()))
-      if (usedAt === -Infinity) await lastUse.storeFirst(key, now)
+      if (usedAt === -Infinity) await lastUse.storeFirst(key, now, scope.remainingMs())
       else lastUse.record(key, now)
       request.caller = {
         accountId: key.isTest ? sandboxOf(key.accountId) : key.accountId,

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parseConfig } from '../../src/config/config.ts'
 import { createRandom } from '../../src/demo/random.ts'
 import type { SourceOrder } from '../../src/indexing/projection/source-order.ts'
@@ -22,12 +22,7 @@ import {
 import { walk } from '../support/simulation/walk.ts'
 import { createBackend, opensearch, SHORT_DEADLINES } from '../support/stores/backend.ts'
 import { type KillableCluster, startKillableCluster } from '../support/stores/killable-cluster.ts'
-import {
-  type Behaviour,
-  proxyTo,
-  respondText,
-  startServer,
-} from '../support/stores/scripted/scripted-server.ts'
+import { startDivertingProxy } from '../support/stores/scripted/diverting-proxy.ts'
 
 const READER = 'acc_reader'
 const TEST_MS = 600_000
@@ -75,75 +70,101 @@ afterAll(async () => {
   await redis.stop()
 })
 
-/** Forwards requests to one node, and the first bulk after `divert` to the other. */
-function router(node: OpenSearchNode) {
-  let diverted: { to: OpenSearchNode; onAnswer: (answer: string) => void } | undefined
-  const behaviour: Behaviour = async (response, request) => {
-    const { method, path, body } = request
-    if (diverted === undefined || !path.includes('orders-w-')) {
-      proxyTo(node.url)(response, request)
-      return
-    }
-    const { to, onAnswer } = diverted
-    diverted = undefined
-    const headers = { 'content-type': 'application/x-ndjson' }
-    const answered = await fetch(new URL(path, to.url), { method, headers, body })
-    const text = await answered.text()
-    onAnswer(text)
-    // The writer has abandoned the bulk by then.
-    respondText(answered.status, text)(response, request)
-  }
-  return {
-    behaviour,
-    divert: (to: OpenSearchNode) =>
-      new Promise<string>((onAnswer) => {
-        diverted = { to, onAnswer }
-      }),
-  }
-}
+const ORDER_BULK = /orders-w-\d+-v1\/_bulk/
+const ORDER_READ = /orders(-w-\d+-v1)?\/_mget/
 
-it('an erased order stays erased when a node resumes with a bulk of its first version', {
-  timeout: TEST_MS,
-}, async () => {
+const otherThan = (node: OpenSearchNode) => cluster.nodes.find((other) => other !== node) ?? node
+
+/** Empty stores whose indices have their shards on the cluster, and a writer's settings for them. */
+async function openStores() {
   const backend = createBackend()
+  onTestFinished(() => backend.remove())
   const orders = `${backend.env['INDEX_PREFIX']}orders-v1`
-  const settings = {
+  const init = await openServices(parseConfig(backend.env))
+  await init.initialize()
+  await init.close()
+  const env = {
     ...backend.env,
     ...SHORT_DEADLINES,
     BULK_DEADLINE_MS: '5000',
     WRITER_LEASE_MS: '10000',
   }
-  const init = await openServices(parseConfig(backend.env))
-  await init.initialize()
-  await init.close()
+  return { env, orders, primary: await cluster.nodeOfPrimary(orders) }
+}
 
-  const primary = await cluster.nodeOfPrimary(orders)
-  const frozenNode = cluster.nodes.find((node) => node !== primary) ?? primary
-  const { behaviour, divert } = router(primary)
-  const proxy = await startServer([behaviour])
-  const services = await openServices(parseConfig({ ...settings, OPENSEARCH_URL: proxy.url }))
+/** Services of a process whose requests a new proxy forwards to `node`. */
+async function openThrough(env: Record<string, string>, node: OpenSearchNode) {
+  const { url, divert, close } = await startDivertingProxy(node)
+  const services = await openServices(parseConfig({ ...env, OPENSEARCH_URL: url }))
+  async function closeAll() {
+    await services.close()
+    await close()
+  }
+  return { services, divert, close: closeAll }
+}
+
+/** A writer whose requests a new proxy forwards to `node`. */
+async function openWriter(env: Record<string, string>, node: OpenSearchNode) {
+  const { services, divert, close } = await openThrough(env, node)
   const index = await services.openIndex()
   const writer = createWriter(index, Date.now)
-  onTestFinished(async () => {
+  async function closeAll() {
     await index.close()
-    await services.close()
-    await proxy.close()
-    await backend.remove()
-  })
-  const late = divert(frozenNode)
+    await close()
+  }
+  const write = (order: SourceOrder | typeof DELETION) => writer.write([changeOf(order)], 'live')
+  return { orders: services.orders, write, divert, close: closeAll }
+}
+
+it('an erased order stays erased when a node resumes with a bulk of its first version', {
+  timeout: TEST_MS,
+}, async () => {
+  const { env, orders, primary } = await openStores()
+  const frozenNode = otherThan(primary)
+  const writer = await openWriter(env, primary)
+  onTestFinished(writer.close)
+  const late = writer.divert({ path: ORDER_BULK, to: frozenNode })
 
   await cluster.sleep(frozenNode, async () => {
-    expect(await writer.write([changeOf(sourceOrder({ id: 'ord_1' }))], 'live')).toEqual([
-      'written',
-    ])
-    expect(await writer.write([changeOf(DELETION)], 'live')).toEqual(['written'])
+    expect(await writer.write(sourceOrder({ id: 'ord_1' }))).toEqual(['written'])
+    expect(await writer.write(DELETION)).toEqual(['written'])
     // Simulates a shard relocation: the engine drops the versions of deletions.
     await opensearch('POST', `${orders}/_close`)
     await opensearch('POST', `${orders}/_open`)
     await opensearch('GET', `_cluster/health/${orders}?wait_for_status=yellow&timeout=60s`)
   })
-  expect(await late).not.toContain('"status":201')
-  expect(await services.orders.get('acc_1', 'ord_1')).toBeNull()
+  expect(await late.answer).not.toContain('"status":201')
+  expect(await writer.orders.get('acc_1', 'ord_1')).toBeNull()
+})
+
+describe('a node that left the cluster answers as the primary that it was', () => {
+  it.each(['the same writer', 'the next writer'])(
+    'but %s removes an order from an account that the node does not know',
+    { timeout: TEST_MS },
+    async (which) => {
+      const { env, primary } = await openStores()
+      const open = () => openWriter(env, otherThan(primary))
+      let writer = await open()
+      onTestFinished(() => writer.close())
+      const shared = sourceOrder({ id: 'ord_1', coproducer_account_ids: ['acc_2'] })
+      let read: ReturnType<typeof writer.divert> | undefined
+      let removing: Promise<unknown> | undefined
+
+      await cluster.sleep(primary, async () => {
+        expect(await writer.write(shared)).toEqual(['written'])
+        if (which === 'the next writer') {
+          await writer.close()
+          writer = await open()
+        }
+        read = writer.divert({ path: ORDER_READ, to: primary })
+        removing = writer.write({ ...shared, version: 2, coproducer_account_ids: [] })
+        await read.requested
+      })
+      expect(await removing).toEqual(['written'])
+      expect(await read?.answer).toMatch(/"found":false|no such index/)
+      expect(await writer.orders.get('acc_2', 'ord_1')).toBeNull()
+    },
+  )
 })
 
 /**

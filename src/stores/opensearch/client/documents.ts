@@ -2,7 +2,7 @@ import { type RequestScope, unbounded } from '../../../lib/request-scope.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { isTombstone, isTombstoneBytes, REMOVED_FIELD } from '../tombstone.ts'
 import { type OpenSearch, parseResponse, read, readRaw } from './client.ts'
-import { assertPermitted } from './errors.ts'
+import { assertPermitted, INDEX_NOT_FOUND, missingIndex } from './errors.ts'
 import { extractSources } from './mget-sources.ts'
 
 export interface DocumentAddress {
@@ -80,6 +80,7 @@ export function parseGetResponse(index: string, response: GetResponse): StoredDo
 }
 
 function unreadableDocument(index: string, error: GetResponse['error']): Unavailable {
+  if (error?.type === INDEX_NOT_FOUND) return missingIndex(error.reason)
   return new Unavailable(
     `OpenSearch could not read a document of ${index}: ${error?.reason ?? 'no reason'}`,
   )

@@ -30,7 +30,7 @@ export const INDEX_BLOCKED = 'cluster_block_exception'
 export const INDEX_CLOSED = 'index_closed_exception'
 /** The user lacks a permission. */
 const SECURITY = 'security_exception'
-const INDEX_NOT_FOUND = 'index_not_found_exception'
+export const INDEX_NOT_FOUND = 'index_not_found_exception'
 const INDEX_EXISTS = 'resource_already_exists_exception'
 
 export const NOT_JSON =
@@ -41,6 +41,12 @@ const CHECK_AUTHORITY =
   '; set OPENSEARCH_CA_FILE to the authority that signed the certificates of the nodes'
 const GRANT =
   'give the user in OPENSEARCH_URL the role of "Access" in docker/stores.md, for this INDEX_PREFIX'
+
+export function missingIndex(reason: unknown): IndexMissing {
+  return new IndexMissing(
+    `OpenSearch has no such index: run "index init", which creates it or reports its loss: ${reason}`,
+  )
+}
 
 /** The error for a document that lacks what its writer stored. */
 export function damagedDocument(index: string, id: string): Unavailable {
@@ -87,9 +93,7 @@ export function toStoreError(error: unknown): Error {
     type === INDEX_CLOSED
   if (isTransient) return new Unavailable(`OpenSearch answered ${statusCode} ${type}: ${reason}`)
   if (type === INDEX_NOT_FOUND) {
-    return new IndexMissing(
-      `OpenSearch has no such index: run "index init", which creates it or reports its loss: ${reason}`,
-    )
+    return missingIndex(reason)
   }
   if (statusCode === UNAUTHORIZED) {
     return new RequestRejectedError(statusCode, type, reason, WRONG_CREDENTIALS)

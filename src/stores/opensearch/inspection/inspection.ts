@@ -7,7 +7,7 @@ import { checksumMatches } from '../checksum-header.ts'
 import { type MgetRequest, readDocuments } from '../client/documents.ts'
 import { documentId } from '../order-document-source.ts'
 import { createIndexReader } from '../write/index-reader.ts'
-import { createOptimisticConcurrency } from '../write/optimistic-concurrency.ts'
+import type { BulkTarget } from '../write/optimistic-concurrency.ts'
 import { scanIndex, toInspectedDocument } from './document-scan.ts'
 import { readOverview, readWriteTimestamps } from './index-overview.ts'
 import type { OpenSearchInspectionOptions } from './inspection-options.ts'
@@ -18,9 +18,9 @@ const MAX_DOCUMENTS_PER_REQUEST = 1_000
 /** Reads the index without the writer's lease. */
 export function createOpenSearchInspection(options: OpenSearchInspectionOptions): IndexInspection {
   const { client, names, deadlineMs, healthDeadlineMs = deadlineMs } = options
-  // A reader needs no document states.
-  const states = { ...createOptimisticConcurrency(), recordState() {} }
-  const reader = createIndexReader({ client, names, states, deadlineMs })
+  const indexOf = (target: BulkTarget) => names[target]
+  const states = { recordState() {} } // For writes only.
+  const reader = createIndexReader({ client, indexOf, states, deadlineMs })
 
   /** The existing documents, with all fields unless `selection` limits them. */
   async function readAll(

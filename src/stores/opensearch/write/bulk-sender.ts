@@ -13,11 +13,14 @@ import {
   type OptimisticConcurrency,
 } from './optimistic-concurrency.ts'
 import { createVersionRecordSender, type SentChunk } from './version-record-sender.ts'
+import type { WrittenStates } from './written-states.ts'
 
 export interface BulkOptions {
   client: OpenSearch
   names: IndexNames
   lease: Lease
+  /** Receives the results of each bulk. */
+  written: Pick<WrittenStates, 'record'>
   /** For each request, in milliseconds. */
   deadlineMs: number
   /** Receives the reason of a delay. */
@@ -49,7 +52,7 @@ const QUEUE_FULL = 'the write queue of OpenSearch is full'
  * live index last.
  */
 export function createBulkSender(options: BulkOptions): BulkSender {
-  const { client, names, lease, deadlineMs, onDelay, signal } = options
+  const { client, names, lease, written, deadlineMs, onDelay, signal } = options
   const eventRecordIndex = concreteIndex(names.eventRecords, 1)
   /**
    * For the other write targets, with unknown document states: only the write timestamp decides.
@@ -57,6 +60,7 @@ export function createBulkSender(options: BulkOptions): BulkSender {
   const unconditional = createOptimisticConcurrency()
   const versionRecords = createVersionRecordSender({
     client,
+    written,
     deadlineMs,
     targets() {
       const targets = lease.versionRecordTargets()
@@ -104,13 +108,13 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     const sent = items.slice(0, chunk.length)
     // The live index is last: after a crash, the others still hold all its documents (reindex.md).
     const isComplete = await sendToOthers(others, target, sent, writeTimestamp)
-    const written = new Set(isComplete ? await sendTo(live, sent, chunk) : [])
-    const accountId = [...written].findLast(({ source }) => source)?.address.routing
+    const accepted = new Set(isComplete ? await sendTo(live, sent, chunk) : [])
+    const accountId = [...accepted].findLast(({ source }) => source)?.address.routing
     if (accountId !== undefined) lastWrite = { accountId, writeTimestamp }
     return {
       sent: sent.length,
       remaining: items.slice(sent.length),
-      rejected: sent.filter((item) => !written.has(item)),
+      rejected: sent.filter((item) => !accepted.has(item)),
     }
   }
 
@@ -143,6 +147,7 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     lines: readonly string[],
   ): Promise<readonly BulkItem[]> {
     const results = await sendLines(index, lines)
+    written.record(index, items, results)
     return items.filter((item, at) => checkAccepted(item, results[at]))
   }
 

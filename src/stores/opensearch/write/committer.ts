@@ -15,6 +15,7 @@ import type { BulkItem } from './bulk-item.ts'
 import type { BulkSender } from './bulk-sender.ts'
 import type { Lease } from './lease.ts'
 import type { OptimisticConcurrency } from './optimistic-concurrency.ts'
+import type { WrittenStates } from './written-states.ts'
 
 /** Commits one bulk at a time, and fences off requests of unknown outcome before the next one. */
 export interface Committer {
@@ -24,6 +25,10 @@ export interface Committer {
    * Fences requests of unknown outcome. Returns the number of fences before the reads that follow.
    */
   fenceBeforeReads(): Promise<number>
+  /** Raises a fence before the next read or bulk. */
+  requireFence(): void
+  /** Whether a fence was raised since the reads at `readAtFence`, after the running one, if any. */
+  isOvertaken(readAtFence: number): Promise<boolean>
   /**
    * Sends the documents, then the event records, then the version records, each after the ones
    * before are confirmed. Returns `false` when a fence was raised since the reads at `readAtFence`.
@@ -40,22 +45,34 @@ export interface Committer {
 /** Creates a committer for the holder of `lease`. Fences and bulks of orders share one mutex. */
 export function createCommitter({
   lease,
+  written,
   send,
 }: {
   lease: Pick<Lease, 'fence' | 'hasPendingTargets' | 'recordLiveWrites'>
+  written: Pick<WrittenStates, 'isFull' | 'clear'>
   send: BulkSender['send']
 }): Committer {
   const orderMutex = createMutex()
   /** Whether a sent request may still arrive, also after its bulk failed. */
   let hasUnknownOutcome = false
   let fenceCount = 0
+  /** Bulks of records, which need no mutex: each commits one transaction. */
+  const recordBulks = new Set<Promise<void>>()
 
-  /** Runs between two bulks. */
+  /** Runs between two bulks of orders. */
   async function fenceUnknownOutcome(): Promise<void> {
     if (!hasUnknownOutcome && !lease.hasPendingTargets()) return
     hasUnknownOutcome = false
     await trackOutcome(() => lease.fence())
+    written.clear()
     fenceCount++
+  }
+
+  /** No bulk has failed, so this fence interrupts none. */
+  async function fenceFullStates(): Promise<void> {
+    if (!written.isFull()) return
+    await Promise.allSettled(recordBulks)
+    hasUnknownOutcome = true
   }
 
   async function trackOutcome(request: () => Promise<void>): Promise<void> {
@@ -67,6 +84,12 @@ export function createCommitter({
     }
   }
 
+  async function trackRecords(request: () => Promise<void>): Promise<void> {
+    const bulk = trackOutcome(request)
+    recordBulks.add(bulk)
+    await bulk.finally(() => recordBulks.delete(bulk))
+  }
+
   /** Sends the documents; `false` when a fence was raised since the transaction read them. */
   const sendOrders = (
     items: readonly BulkItem[],
@@ -75,6 +98,7 @@ export function createCommitter({
     mode: WriteMode,
   ) =>
     orderMutex(async () => {
+      await fenceFullStates()
       await fenceUnknownOutcome()
       if (fenceCount !== readAtFence) return false
       if (mode === 'live' && items.length > 0) await lease.recordLiveWrites()
@@ -90,13 +114,19 @@ export function createCommitter({
       return fenceCount
     },
 
+    requireFence() {
+      hasUnknownOutcome = true
+    },
+
+    isOvertaken: (readAtFence) => orderMutex(async () => fenceCount !== readAtFence),
+
     async commit({ views, removals, eventRecords, versionRecords }, states, readAtFence, mode) {
       const items = [...views.map(viewItem), ...removals.map(removalItem)]
       if (!(await sendOrders(items, states, readAtFence, mode))) return false
-      const events = eventRecords.map(eventRecordItem)
-      await trackOutcome(() => send('eventRecords', events, states))
-      const records = versionRecords.map(versionRecordItem)
-      await trackOutcome(() => send('versionRecords', records, states))
+      await trackRecords(async () => {
+        await send('eventRecords', eventRecords.map(eventRecordItem), states)
+        await send('versionRecords', versionRecords.map(versionRecordItem), states)
+      })
       return true
     },
   }

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { retryUntilDeadline } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { readAliases } from '../client/aliases.ts'
 import { type OpenSearch, read, write } from '../client/client.ts'
-import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
+import { IndexMissing, isRejectedWith, NOT_FOUND } from '../client/errors.ts'
 import { refreshIndices } from '../client/shards.ts'
 import { concreteIndex, type IndexNames } from '../indices/index-names.ts'
 import { readVersionRecordIndices } from '../indices/version-record-index.ts'
@@ -14,10 +15,12 @@ export interface Fence {
   /**
    * Stops every bulk of an earlier epoch, including those in flight: see `fence.md`. Afterwards
    * every target has the documents of the live index, and the first target is the live index. It is
-   * filterable if each of its documents has the keys of all filters.
+   * filterable if each of its documents has the keys of all filters. Returns `false` when an earlier
+   * bulk was in flight: a node that left the cluster meanwhile lacks it, and knows the aliases. The
+   * next epoch has aliases that it does not know.
    * @throws Unavailable when the cluster's state is unknown; a later epoch can succeed
    */
-  raise(lease: LeaseRecord): Promise<void>
+  raise(lease: LeaseRecord): Promise<boolean>
 }
 
 export interface FenceOptions {
@@ -45,23 +48,40 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
         onDelay('waiting for bulks of an earlier epoch to end')
         do await pause(POLL_MS)
         while (await hasOlderBulks(epoch))
+        return false
       }
       await refreshIndices(client, deadlineMs, targets)
       const live = await readLiveIndices()
-      for (const index of targets.filter((target) => live.length === 1 && target !== live[0])) {
-        const alias = names.writeAlias(index, epoch)
-        await revertPartialWrites({
+      const [liveIndex = '', ...others] = live
+      for (const index of targets.filter((target) => others.length === 0 && target !== liveIndex)) {
+        const reverting = {
           client,
           deadlineMs,
-          liveIndex: live[0] ?? '',
+          liveIndex,
+          // After a rollback the live index is no target.
+          liveAlias: targets.includes(liveIndex) ? names.writeAlias(liveIndex, epoch) : liveIndex,
           index,
-          alias,
+          alias: names.writeAlias(index, epoch),
           onDelay,
-        })
+        }
+        await retryUnknownAlias(() => revertPartialWrites(reverting))
         await refreshIndices(client, deadlineMs, [index])
       }
       await makeFirstTargetLive(epoch, targets, live, versionRecords)
+      return true
     },
+  }
+
+  /** A node that missed the swap knows the aliases once it has joined the cluster again. */
+  function retryUnknownAlias<T>(work: () => Promise<T>): Promise<T> {
+    const policy = {
+      deadlineMs,
+      activity: 'a node of OpenSearch did not know the new write aliases',
+      onRetry(error: Error) {
+        if (!(error instanceof IndexMissing)) throw error
+      },
+    }
+    return retryUntilDeadline(policy, work)
   }
 
   async function readLiveIndices(): Promise<string[]> {
@@ -78,14 +98,16 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     live: readonly string[],
     versionRecords: readonly string[],
   ): Promise<void> {
-    const filterable = (await hasFilterKeys(filterKeys, index)) ? [index] : []
+    const alias = names.writeAlias(index, epoch)
+    const isFilterable = await retryUnknownAlias(() => hasFilterKeys(filterKeys, alias))
+    const filterable = isFilterable ? [index] : []
     const changes = [
       ...moveAlias(names.orders, live, [index]),
       ...moveAlias(names.filterableOrders, await readFilterableIndices(filterKeys), filterable),
       ...(await moveVersionRecords(versionRecords)),
     ]
     if (changes.length === 0) return
-    const writeAlias = { index, alias: names.writeAlias(index, epoch) }
+    const writeAlias = { index, alias }
     await updateAliases([
       { remove: { ...writeAlias, must_exist: true } }, // Fails for a writer of an earlier epoch.
       { add: { ...writeAlias, is_write_index: true } },

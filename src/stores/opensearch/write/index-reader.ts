@@ -15,7 +15,6 @@ import type { OpenSearch } from '../client/client.ts'
 import { documentState, type MgetDocument, readDocuments } from '../client/documents.ts'
 import { type ScannedHit, scanDocuments } from '../client/scan.ts'
 import { type EventRecordSource, eventRecordId } from '../event-record-document.ts'
-import type { IndexNames } from '../indices/index-names.ts'
 import {
   documentId,
   type OrderDocumentSource,
@@ -27,9 +26,10 @@ import type { BulkAddress, BulkTarget, OptimisticConcurrency } from './optimisti
 
 export interface IndexReaderOptions {
   client: OpenSearch
-  names: IndexNames
-  /** Receives the state of every document read. */
-  states: OptimisticConcurrency
+  /** The index or alias to read, per kind of document; called before each request. */
+  indexOf(target: BulkTarget): string
+  /** Receives the state of every document read, which may throw. */
+  states: Pick<OptimisticConcurrency, 'recordState'>
   /** For each call, the response body included. */
   deadlineMs: number
 }
@@ -37,7 +37,7 @@ export interface IndexReaderOptions {
 /** Reads the index for a decision. Reads by id include documents that are not searchable yet. */
 export function createIndexReader({
   client,
-  names,
+  indexOf,
   states,
   deadlineMs,
 }: IndexReaderOptions): Omit<IndexReader, 'subscribers'> {
@@ -45,7 +45,7 @@ export function createIndexReader({
     target: BulkTarget,
     docs: readonly BulkAddress[],
   ): Promise<ExistingDocument[]> {
-    const documents = await readDocuments(client, deadlineMs, { index: names[target], docs })
+    const documents = await readDocuments(client, deadlineMs, { index: indexOf(target), docs })
     for (const document of documents) {
       states.recordState(target, document._id, documentState(document)) // A tombstone has one too.
     }
@@ -78,7 +78,7 @@ export function createIndexReader({
     },
     async eventRecords(keys) {
       const docs = keys.map((key) => ({ _id: eventRecordId(key) }))
-      const request = { index: names.eventRecords, docs }
+      const request = { index: indexOf('eventRecords'), docs }
       const documents = await readDocuments(client, deadlineMs, request)
       return documents
         .filter(({ found }) => found)
@@ -91,7 +91,13 @@ export function createIndexReader({
     // A search is enough: the fence refreshed all that other writers and failed bulks of this
     // writer wrote. A successful bulk leaves no orphans.
     const filter = [{ terms: { id: [...orderIds] } }]
-    const scanOptions = { client, index: names.orders, deadlineMs, pageSize: PAGE_SIZE, filter }
+    const scanOptions = {
+      client,
+      index: indexOf('orders'),
+      deadlineMs,
+      pageSize: PAGE_SIZE,
+      filter,
+    }
     const found: ViewKey[] = []
     for await (const page of scanDocuments({ ...scanOptions, selection: { _source: false } })) {
       found.push(...page.map(viewKeyOf))

@@ -112,8 +112,12 @@ export async function startLease(
   /** The periodic renewal continues meanwhile: the fence may last longer than a lease. */
   async function raiseFence(): Promise<void> {
     do {
-      const { targets, version_records } = current.record
-      await fence.raise(current.record)
+      let raised = current.record
+      while (!(await fence.raise(raised))) {
+        await mutex(() => renew({ epoch: current.record.epoch + 1 }))
+        raised = current.record
+      }
+      const { targets, version_records } = raised
       const records = version_records && { fed_version_records: version_records }
       // A writer that froze before the alias swap detects its loss here, before it writes.
       await mutex(() => renew({ fed: targets, ...records }))

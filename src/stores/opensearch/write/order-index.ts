@@ -2,13 +2,10 @@ import { MAX_CLOCK_SKEW_MS } from '../../../indexing/writer/clock-skew.ts'
 import type {
   FindSubscribers,
   OrderIndex,
-  OrderLock,
   WriterPurpose,
 } from '../../../indexing/writer/order-index.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { createKeyedLock } from '../../../lib/keyed-lock.ts'
-import { createRetryBudget, type RetryBudget } from '../../../lib/retry-until-deadline.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, read } from '../client/client.ts'
 import { refreshIndices } from '../client/shards.ts'
 import type { EnsureIndices } from '../indices/ensure-indices.ts'
@@ -18,11 +15,12 @@ import { acquireLease } from './acquire-lease.ts'
 import { createBulkSender } from './bulk-sender.ts'
 import { createCommitter } from './committer.ts'
 import { createFence } from './fence.ts'
-import { createIndexReader } from './index-reader.ts'
 import { leaseDocument } from './lease-document.ts'
-import { createOptimisticConcurrency } from './optimistic-concurrency.ts'
+import { createReadTargets } from './read-targets.ts'
 import { createStoreClock } from './store-clock.ts'
+import { createTransactions } from './transactions.ts'
 import { readMaxWriteTimestamp } from './write-timestamps.ts'
+import { createWrittenStates } from './written-states.ts'
 
 export interface OpenSearchOrderIndexOptions {
   client: OpenSearch
@@ -42,8 +40,6 @@ export interface OpenSearchOrderIndexOptions {
 }
 
 const CLOSE_REFRESH_MS = 4_000
-/** Longer than a cluster needs to remove an unresponsive node. */
-const GIVE_UP_MS = 300_000
 
 /**
  * Becomes the sole writer of the index until it is closed. Every shard copy confirms the documents
@@ -76,80 +72,25 @@ export async function openOpenSearchOrderIndex(
     onDelay,
     signal,
   })
+  const written = createWrittenStates()
   const { send, lastWrite } = createBulkSender({
     client,
     names,
     lease,
+    written,
     deadlineMs,
     onDelay,
     signal,
   })
-  const { fence, fenceBeforeReads, commit } = createCommitter({ lease, send })
+  const committer = createCommitter({ lease, written, send })
+  const targets = createReadTargets(lease, names)
   const keyedLock = createKeyedLock()
   /** Each resolves when its lock is released. */
   const openLocks = new Set<Promise<void>>()
 
-  /**
-   * Reads are repeated in place; a commit of unknown outcome is fenced and needs a new transaction.
-   */
-  function createOrderLock(release: () => void): OrderLock {
-    let budget = createBudget()
-
-    async function repeat<T>(work: () => Promise<T>): Promise<T> {
-      for (;;) {
-        try {
-          return await work()
-        } catch (error) {
-          await backOff(error)
-        }
-      }
-    }
-
-    async function backOff(error: unknown): Promise<void> {
-      if (!(error instanceof Unavailable)) throw error
-      await budget.backOff(error)
-    }
-
-    return {
-      release,
-      async begin() {
-        const readAtFence = await repeat(fenceBeforeReads)
-        const states = createOptimisticConcurrency()
-        const reader = createIndexReader({ client, names, states, deadlineMs })
-        return {
-          versionRecords: (orderIds) => repeat(() => reader.versionRecords(orderIds)),
-          orphans: (orderIds) => repeat(() => reader.orphans(orderIds)),
-          scan: (orderIds) => repeat(() => reader.scan(orderIds)),
-          views: (keys) => repeat(() => reader.views(keys)),
-          eventRecords: (keys) => repeat(() => reader.eventRecords(keys)),
-          subscribers: () => repeat(options.subscribers),
-          async commit(writes, mode) {
-            try {
-              const isCommitted = await commit(writes, states, readAtFence, mode)
-              budget = createBudget() // A lock may be held for many bulks.
-              return isCommitted
-            } catch (error) {
-              await backOff(error)
-              return false
-            }
-          },
-        }
-      },
-    }
-  }
-
-  function createBudget(): RetryBudget {
-    return createRetryBudget({
-      deadlineMs: GIVE_UP_MS,
-      activity: 'OpenSearch was unavailable for writes',
-      signal,
-      onRetry: ({ message }) => onDelay(`${message}; trying again`),
-    })
-  }
-
   /** Without waiting for the next write, since a reindex waits for the new targets. */
   function applyTargets(): void {
-    fence().catch(({ message }: Error) => onDelay(`${message}; trying again`))
+    committer.fence().catch(({ message }: Error) => onDelay(`${message}; trying again`))
   }
 
   return {
@@ -158,11 +99,14 @@ export async function openOpenSearchOrderIndex(
       const { promise: released, resolve } = Promise.withResolvers<void>()
       openLocks.add(released)
       await session.acquire(orderIds)
-      return createOrderLock(() => {
-        session.release()
-        openLocks.delete(released)
-        resolve()
-      })
+      return {
+        ...createTransactions({ ...options, committer, targets, written }),
+        release() {
+          session.release()
+          openLocks.delete(released)
+          resolve()
+        },
+      }
     },
     hasLiveWrites: () => lease.hasLiveWrites(),
     lastWrite,

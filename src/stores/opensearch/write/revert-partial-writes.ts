@@ -26,9 +26,11 @@ export interface RevertOptions {
   deadlineMs: number
   /** The source of truth. */
   liveIndex: string
+  /** Its write alias of this epoch, if it has one: a node that missed the fence knows none. */
+  liveAlias: string
   /** Another write target. */
   index: string
-  /** The write alias of `index`. */
+  /** Its write alias of this epoch. */
   alias: string
   /** Receives the ids of damaged documents that were not copied. */
   onDelay(reason: string): void
@@ -43,13 +45,14 @@ const DOCUMENTS_AT_A_TIME = 50
  * fence is raised, everything is refreshed and no bulk runs.
  */
 export async function revertPartialWrites(options: RevertOptions): Promise<void> {
-  const { client, deadlineMs, liveIndex, index } = options
-  const newest = await newestWriteTimestamp({ client, deadlineMs, index: liveIndex })
+  const { client, deadlineMs, liveAlias, alias } = options
+  const newest = await newestWriteTimestamp({ client, deadlineMs, index: liveAlias })
   for await (const page of scanTombstones(options, newest)) await revertPage(options, page)
   // Inclusive: a rejected item has the write timestamp of the accepted items of its bulk.
   const filter = [{ range: { written_key: { gte: newest } } }]
-  const scan = { client, deadlineMs, index, pageSize: PAGE_SIZE, filter, selection: WITHOUT_SOURCE }
-  for await (const page of scanDocuments(scan)) await revertPage(options, page)
+  const scan = { client, deadlineMs, index: alias, pageSize: PAGE_SIZE, filter }
+  const pages = scanDocuments({ ...scan, selection: WITHOUT_SOURCE })
+  for await (const page of pages) await revertPage(options, page)
 }
 
 const WITHOUT_SOURCE = { _source: false }
@@ -62,8 +65,8 @@ async function* scanTombstones(
   options: RevertOptions,
   newest: number,
 ): AsyncGenerator<readonly ScannedHit[]> {
-  const { client, deadlineMs, index } = options
-  const shards = await readShardCount(client, deadlineMs, index)
+  const { client, deadlineMs, alias } = options
+  const shards = await readShardCount(client, deadlineMs, alias)
   for (let shard = 0; shard < shards; shard++) yield* scanShard(options, newest, shard)
 }
 
@@ -72,6 +75,7 @@ async function* scanShard(
   newest: number,
   shard: number,
 ): AsyncGenerator<readonly ScannedHit[]> {
+  const { client, deadlineMs, alias } = options
   const body = {
     ...WITHOUT_SOURCE,
     size: PAGE_SIZE,
@@ -80,7 +84,11 @@ async function* scanShard(
   }
   for (let after: unknown; ; ) {
     const next = after === undefined ? {} : { search_after: after }
-    const page = await searchPrimary(options, { ...body, ...next }, shard)
+    const page = await searchPrimary(
+      { client, deadlineMs, index: alias },
+      { ...body, ...next },
+      shard,
+    )
     if (page.length > 0) yield page
     if (page.length < PAGE_SIZE) return
     after = page.at(-1)?.sort
@@ -88,12 +96,12 @@ async function* scanShard(
 }
 
 async function revertPage(options: RevertOptions, page: readonly ScannedHit[]): Promise<void> {
-  const { client, deadlineMs, liveIndex, index } = options
+  const { client, deadlineMs, liveAlias, alias } = options
   const docs = page.map(({ _id, _routing = '' }) => ({ _id, routing: _routing }))
   const request = { docs, _source: ['written_key'] }
   const [live, target] = await Promise.all([
-    readDocuments(client, deadlineMs, { index: liveIndex, ...request }),
-    readDocuments(client, deadlineMs, { index, ...request }),
+    readDocuments(client, deadlineMs, { index: liveAlias, ...request }),
+    readDocuments(client, deadlineMs, { index: alias, ...request }),
   ])
   const divergent = docs.flatMap((address, at) => divergenceOf(address, live[at], target[at]))
   for (let at = 0; at < divergent.length; at += DOCUMENTS_AT_A_TIME) {
@@ -133,9 +141,9 @@ async function revertDocuments(
   options: RevertOptions,
   divergent: readonly Divergence[],
 ): Promise<void> {
-  const { client, deadlineMs, liveIndex, index, alias, onDelay } = options
+  const { client, deadlineMs, liveIndex, liveAlias, index, alias, onDelay } = options
   const docs = divergent.map(({ address }) => address)
-  const sources = await readSourceBytes(client, deadlineMs, { index: liveIndex, docs })
+  const sources = await readSourceBytes(client, deadlineMs, { index: liveAlias, docs })
   const damaged: string[] = []
   const lines = divergent.flatMap(({ address, state, writeTimestamp }, at) => {
     const source = sources[at]

@@ -7,9 +7,12 @@ import {
   createOptimisticConcurrency,
   type OptimisticConcurrency,
 } from './optimistic-concurrency.ts'
+import type { WrittenStates } from './written-states.ts'
 
 export interface VersionRecordSenderOptions {
   client: OpenSearch
+  /** Receives the results of each bulk. */
+  written: Pick<WrittenStates, 'record'>
   /** For each request, in milliseconds. */
   deadlineMs: number
   /** The indices of version records, the one that is read first. A fence changes them. */
@@ -30,7 +33,7 @@ const MAX_RECORD_ATTEMPTS = 5
 
 /** Creates a sender of version records, which have one index, or two during a reindex. */
 export function createVersionRecordSender(options: VersionRecordSenderOptions) {
-  const { client, deadlineMs, targets, sendLines } = options
+  const { client, written, deadlineMs, targets, sendLines } = options
   return { send }
 
   /**
@@ -49,6 +52,7 @@ export function createVersionRecordSender(options: VersionRecordSenderOptions) {
     let rejected: readonly BulkItem[] = []
     if (others.length === 0) {
       const results = await sendLines(live, chunk)
+      written.record(live, sent, results)
       rejected = sent.filter((item, at) => !checkAccepted(item, results[at]))
     } else if (!(await replaceRecords(live, sent))) return rejectedAll
     // A fence may have added an index during the request.
@@ -78,6 +82,7 @@ export function createVersionRecordSender(options: VersionRecordSenderOptions) {
       }
       const lines = pending.map((item) => actionLines(states, 'versionRecords', item, 0))
       const results = await sendLines(index, lines)
+      written.record(index, pending, results)
       const isLast = attempt === MAX_RECORD_ATTEMPTS
       pending = pending.filter((item, at) => {
         const result = results[at]

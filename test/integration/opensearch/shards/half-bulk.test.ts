@@ -29,7 +29,8 @@ beforeEach(async () => {
     async (response, request) => {
       const target = request.path.slice(test.prefix.length + 1)
       if (cut === undefined || !new RegExp(cut).test(target)) {
-        return proxyTo(url)(response, request)
+        await proxyTo(url)(response, request)
+        return
       }
       const body = partOf(request.body)
       const headers = { 'content-type': 'application/x-ndjson' }

@@ -74,7 +74,7 @@ const partialWriteFound = respond(200, {
   hits: { hits: [{ _id: partialWrite._id, _routing: 'acc_1', sort: ['acc_1', 'ord_1'] }] },
 })
 const readPartialWrite: Behaviour = (response, request) => {
-  const document = request.path.startsWith('/orders-v2/')
+  const document = request.path.startsWith('/orders-w-7-v2/')
     ? { ...partialWrite, found: true, _source: { written_key: 9 } }
     : { _id: partialWrite._id, found: false }
   respond(200, { docs: [document] })(response, request)
@@ -132,8 +132,16 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
     fed: [],
     stamped_live: false,
   }
-  const error = await thrownBy(fence.raise({ ...record, epoch: 7, targets }))
-  return { error, delays, received, paths: received.map(({ path }) => decodeURIComponent(path)) }
+  const result = await thrownBy(fence.raise({ ...record, epoch: 7, targets }))
+  const isRaised = result instanceof Error ? undefined : result
+  const error = result instanceof Error ? result : undefined
+  return {
+    isRaised,
+    error,
+    delays,
+    received,
+    paths: received.map(({ path }) => decodeURIComponent(path)),
+  }
 }
 
 const aliasPath = (alias: string) => `/${alias}/_alias/${alias}?ignore_unavailable=true`
@@ -144,15 +152,15 @@ const swapped = (received: readonly ReceivedRequest[]) => swaps(received)[0]
 
 describe('a fence', () => {
   it('a fence swaps the aliases, waits for bulks in flight and refreshes, in this order', async () => {
-    const { error, paths } = await raise()
-    expect(error).toBeUndefined()
+    const { isRaised, paths } = await raise()
+    expect(isRaised).toBe(true)
     expect(paths).toEqual([
       aliasPath('orders-w-*,order-heads-w-*,order-events-w-*'),
       '/_aliases',
       '/_tasks?actions=indices:data/write/bulk*',
       '/orders-v1/_refresh',
       aliasPath('orders'),
-      '/orders-v1/_count?preference=_primary&terminate_after=1',
+      '/orders-w-7-v1/_count?preference=_primary&terminate_after=1',
       aliasPath('orders-filterable'),
     ])
   })
@@ -259,8 +267,16 @@ describe('a fence', () => {
     ])
   })
 
-  it('a fence waits for bulks of other epochs on every node', async () => {
-    const { error, delays, paths } = await raise({
+  it('a fence reads through the aliases of its epoch, which a node that missed it does not know', async () => {
+    const targets = ['orders-v1', 'orders-v2']
+    const { received } = await raise({ search: partialWriteFound }, targets)
+    const reads = received.filter(({ path }) => /_(mget|search|count)/.test(path))
+    const read = reads.map(({ path }) => path.split('/')[1])
+    expect([...new Set(read)].sort()).toEqual(['orders-w-7-v1', 'orders-w-7-v2'])
+  })
+
+  it('a fence that waited for bulks of other epochs on any node must be raised at the next epoch', async () => {
+    const { isRaised, delays, paths } = await raise({
       tasks: [
         tasks(undefined, 'orders-w-6'),
         tasks('orders-w-12', 'other'),
@@ -268,8 +284,9 @@ describe('a fence', () => {
         tasks(),
       ],
     })
-    expect(error).toBeUndefined()
+    expect(isRaised).toBe(false)
     expect(paths.filter((path) => path.includes('_tasks'))).toHaveLength(4)
+    expect(paths.at(-1)).toContain('_tasks')
     expect(delays).toEqual(['waiting for bulks of an earlier epoch to end'])
   })
 

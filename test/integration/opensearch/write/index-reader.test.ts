@@ -4,7 +4,10 @@ import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { serializeDocument } from '../../../../src/stores/opensearch/order-document-source.ts'
 import { toVersionRecordSource } from '../../../../src/stores/opensearch/version-record-document.ts'
 import { createIndexReader } from '../../../../src/stores/opensearch/write/index-reader.ts'
-import { createOptimisticConcurrency } from '../../../../src/stores/opensearch/write/optimistic-concurrency.ts'
+import {
+  type BulkTarget,
+  createOptimisticConcurrency,
+} from '../../../../src/stores/opensearch/write/optimistic-concurrency.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { actionsOf } from '../../../support/stores/scripted/scripted-cluster.ts'
@@ -22,7 +25,8 @@ async function start(behaviour: Behaviour) {
   const { url, received } = await serve(behaviour)
   const { client } = connect([url])
   const states = createOptimisticConcurrency()
-  const stored = createIndexReader({ client, names, states, deadlineMs: GENEROUS_MS })
+  const indexOf = (target: BulkTarget) => names[target]
+  const stored = createIndexReader({ client, indexOf, states, deadlineMs: GENEROUS_MS })
   return { stored, states, received }
 }
 

@@ -7,6 +7,7 @@ import type {
 import { LeaseLostError } from '../../../../src/indexing/writer/order-index.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import type { ViewKey } from '../../../../src/orders/order-store.ts'
+import { toVersionRecordSource } from '../../../../src/stores/opensearch/version-record-document.ts'
 import { openOpenSearchOrderIndex } from '../../../../src/stores/opensearch/write/order-index.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
@@ -25,6 +26,7 @@ import {
 } from '../../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
+  type ReceivedRequest,
   reset,
   respond,
   respondError,
@@ -35,7 +37,10 @@ const GIVE_UP_MS = 3_600_000
 const { serve, connect } = useScriptedNodes()
 const opened: OrderIndex[] = []
 let failsRefresh: boolean
+/** The next reads by id; those after find no document. */
+let reads: Behaviour[]
 beforeEach(() => {
+  reads = []
   failsRefresh = false
 })
 afterEach(async () => {
@@ -48,9 +53,12 @@ async function open(...bulks: Behaviour[]) {
   const cluster = createScriptedCluster(bulks)
   const { url, received } = await serve((response, request) => {
     const isFailing = failsRefresh && request.path.includes('_refresh')
-    const behave = isFailing ? respondError(503, 'unavailable_shards_exception') : cluster.behaviour
+    const failing = isFailing ? respondError(503, 'unavailable_shards_exception') : undefined
+    const read = request.path.includes('/_mget') ? reads.shift() : undefined
+    const behave = failing ?? read ?? cluster.behaviour
     behave(response, request)
   })
+  const delays: string[] = []
   const index = await openOpenSearchOrderIndex({
     client: connect([url]).client,
     names,
@@ -60,12 +68,12 @@ async function open(...bulks: Behaviour[]) {
     purpose: 'load',
     deadlineMs: GENEROUS_MS,
     clock: () => NOON,
-    onDelay() {},
+    onDelay: (reason) => delays.push(reason),
   })
   opened.push(index)
   cluster.events.length = 0
   const bulkActions = () => received.filter(({ path }) => path.includes('_bulk')).map(actionsOf)
-  return { ...cluster, index, received, bulkActions }
+  return { ...cluster, index, received, delays, bulkActions }
 }
 
 const NOTHING: BulkWrites = { views: [], removals: [], eventRecords: [], versionRecords: [] }
@@ -288,6 +296,96 @@ describe('a bulk of unknown outcome', () => {
       'fence',
       'orders-w-2-v1: acc_1:ord_2 @1',
     ])
+  })
+})
+
+describe('a read by id', () => {
+  const RECORD = { _id: 'ord_1', found: true, _source: toVersionRecordSource(head('ord_1')) }
+  const found = (seqNo: number) =>
+    respond(200, { docs: [{ ...RECORD, _seq_no: seqNo, _primary_term: 1 }] })
+  const missing = respond(200, { docs: [{ _id: 'ord_1', found: false }] })
+  const reason = 'no such index [order-heads-w-1-v1]'
+  const unknownAlias = respond(200, {
+    docs: [{ _id: 'ord_1', error: { type: 'index_not_found_exception', reason } }],
+  })
+  const acceptRecord = respond(200, {
+    items: [{ create: { _id: 'ord_1', status: 201, _seq_no: 5, _primary_term: 1 } }],
+  })
+  const writeRecord = (index: OrderIndex) =>
+    writeBulk(index, () => ({ ...NOTHING, versionRecords: [head('ord_1')] }))
+  const readRecord = (index: OrderIndex) =>
+    writeBulk(index, async (reader) => {
+      await reader.versionRecords(['ord_1'])
+      return NOTHING
+    })
+  const readFrom = (received: readonly ReceivedRequest[]) =>
+    received.flatMap(({ path }) => (path.includes('/_mget') ? [path.split('/')[1]] : []))
+
+  it('a read goes through the alias of the current epoch', async () => {
+    const { index, received } = await open()
+    await readRecord(index)
+    expect(readFrom(received)).toEqual(['order-heads-w-1-v1'])
+  })
+
+  it.each([
+    ['lacks', missing],
+    ['has an earlier state of', found(4)],
+  ])(
+    'a node that %s what this writer wrote is fenced off, and another is read',
+    async (_how, read) => {
+      const { index, events, received } = await open(acceptRecord)
+      await writeRecord(index)
+      reads = [read, found(5)]
+      await readRecord(index)
+      expect(events.filter((what) => what === 'fence')).toHaveLength(1)
+      expect(readFrom(received)).toEqual(
+        expect.arrayContaining(['order-heads-w-1-v1', 'order-heads-w-2-v1']),
+      )
+    },
+  )
+
+  it('what this writer wrote is forgotten after a fence, which every node knows that answers', async () => {
+    const { index, events } = await open(acceptRecord, reset)
+    await writeRecord(index)
+    await writeBulk(index, () => put('ord_2'))
+    const fences = events.filter((what) => what === 'fence').length
+    reads = [missing]
+    await readRecord(index)
+    expect(events.filter((what) => what === 'fence')).toHaveLength(fences)
+  })
+
+  it('a node without the alias is read again, and the third time the aliases are restored', async () => {
+    const { index, events } = await open()
+    reads = [unknownAlias, unknownAlias]
+    await readRecord(index)
+    expect(events).toEqual([])
+    reads = [unknownAlias, unknownAlias, unknownAlias]
+    await readRecord(index)
+    expect(events).toEqual(['fence'])
+  })
+
+  it('a read that a fence overtook is repeated without a delay', async () => {
+    const { index, events, delays, received } = await open(reset)
+    let answer = () => {}
+    const held: Behaviour = (response, request) => {
+      answer = () => unknownAlias(response, request)
+    }
+    reads = [held]
+    const reading = readRecord(index)
+    await expect.poll(() => readFrom(received)).toHaveLength(1)
+    await writeBulk(index, () => put('ord_2'))
+    const before = delays.length
+    answer()
+    await reading
+    expect(events.filter((what) => what === 'fence')).toHaveLength(1)
+    expect(delays).toHaveLength(before)
+  })
+
+  it('a writer whose aliases are gone, and whose lease is lost, ends', async () => {
+    const { index, takeOver } = await open()
+    takeOver()
+    reads = [unknownAlias, unknownAlias, unknownAlias]
+    expect(await thrownBy(readRecord(index))).toBeInstanceOf(LeaseLostError)
   })
 })
 

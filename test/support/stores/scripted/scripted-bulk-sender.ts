@@ -1,13 +1,17 @@
+import { BULK_FILTER_PATH } from '../../../../src/stores/opensearch/client/bulk/bulk-response.ts'
 import type { BulkItem } from '../../../../src/stores/opensearch/write/bulk-item.ts'
 import { createBulkSender } from '../../../../src/stores/opensearch/write/bulk-sender.ts'
 import {
   type BulkTarget,
   createOptimisticConcurrency,
 } from '../../../../src/stores/opensearch/write/optimistic-concurrency.ts'
+import { createWrittenStates } from '../../../../src/stores/opensearch/write/written-states.ts'
 import { acceptedItem, actionsOf } from './scripted-cluster.ts'
 import { GENEROUS_MS, names, type ScriptedNodes, useScriptedNodes } from './scripted-nodes.ts'
 import { type Behaviour, type ReceivedRequest, respond } from './scripted-server.ts'
 
+/** The query of each bulk. */
+export const QUERY = `require_alias=true&filter_path=${encodeURIComponent(BULK_FILTER_PATH.join())}`
 export const FIRST_STAMP = 1_000
 
 /**
@@ -48,6 +52,7 @@ async function startBulkSender(
     client,
     names,
     lease,
+    written: createWrittenStates(),
     deadlineMs: GENEROUS_MS,
     onDelay: (reason) => delays.push(reason),
   })

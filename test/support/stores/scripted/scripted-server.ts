@@ -75,10 +75,10 @@ export const respondText =
 export const respondError = (status: number, type: string, reason = `the reason of ${type}`) =>
   respond(status, { error: { root_cause: [{ type, reason }], type, reason }, status })
 
-/** Forwards requests to a node and returns its responses. */
+/** Forwards a request to a node and responds with its response, whose text it also returns. */
 export const proxyTo =
-  (url: string): Behaviour =>
-  async (response, request) => {
+  (url: string) =>
+  async (...[response, request]: Parameters<Behaviour>): Promise<string> => {
     const { method, path, headers, body } = request
     const { 'x-opaque-id': opaqueId, 'content-type': type = JSON_TYPE } = headers
     const answered = await fetch(new URL(path, url), {
@@ -89,7 +89,9 @@ export const proxyTo =
       },
       ...(body !== '' && { body }),
     })
-    respondText(answered.status, await answered.text())(response, request)
+    const text = await answered.text()
+    respondText(answered.status, text)(response, request)
+    return text
   }
 
 export const stall: Behaviour = () => {}

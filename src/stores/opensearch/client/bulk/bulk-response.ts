@@ -12,10 +12,15 @@ import {
 export interface BulkItemResult {
   status: number
   error?: { type: string; reason: string }
+  /** Of the document that an accepted item left, like its primary term. */
+  _seq_no?: number
+  _primary_term?: number
 }
 
 /** The fields of a bulk response that this module reads. The response to a success stays small. */
-export const BULK_FILTER_PATH = ['items.*.status', 'items.*.error']
+export const BULK_FILTER_PATH = ['status', 'error', '_seq_no', '_primary_term'].map(
+  (field) => `items.*.${field}`,
+)
 
 /**
  * The results of a bulk, in the order of its items.

@@ -60,6 +60,14 @@ describe('a fence that is raised again', () => {
     expect(fence.raised.map(({ epoch }) => epoch)).toEqual([7, 8, 9])
   })
 
+  it('a fence that waited for earlier bulks is raised again at the next epoch', async () => {
+    const lease = await begin()
+    fence.raising = async () => fence.raised.length !== 2 // The second had to wait.
+    await lease.fence()
+    expect(fence.raised.map(({ epoch }) => epoch)).toEqual([7, 8, 9])
+    expect([lease.epoch(), document.record()?.epoch]).toEqual([9, 9])
+  })
+
   it.each(['arrived', 'did not arrive'] as const)(
     'the fence is not raised when the response of the document was lost and the write %s',
     async (lost) => {

@@ -64,8 +64,8 @@ export function createMemoryLeaseDocument(first: LeaseRecord | null = null): Mem
 export interface RecordingFence extends Fence {
   /** The arguments of each raise. */
   readonly raised: readonly LeaseRecord[]
-  /** Replaces the immediate raise. */
-  raising: () => Promise<void>
+  /** Replaces the immediate raise; `false` when a bulk of an earlier epoch was in flight. */
+  raising: () => Promise<unknown>
 }
 
 export function createRecordingFence(): RecordingFence {
@@ -75,7 +75,7 @@ export function createRecordingFence(): RecordingFence {
     raising: async () => {},
     async raise(record) {
       raised.push(record)
-      await fence.raising()
+      return (await fence.raising()) !== false
     },
   }
   return fence

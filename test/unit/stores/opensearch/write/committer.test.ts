@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest'
+import type {
+  BulkWrites,
+  OrderVersionRecord,
+} from '../../../../../src/indexing/writer/order-index.ts'
+import { createCommitter } from '../../../../../src/stores/opensearch/write/committer.ts'
+import { createOptimisticConcurrency } from '../../../../../src/stores/opensearch/write/optimistic-concurrency.ts'
+
+const record: OrderVersionRecord = {
+  orderId: 'ord_1',
+  version: 1,
+  ownerAccountId: 'acc_1',
+  accountIds: ['acc_1'],
+  createdKey: 1,
+  hasUpdatedAt: true,
+  deleted: false,
+}
+const writes: BulkWrites = {
+  views: [],
+  removals: [{ accountId: 'acc_1', orderId: 'ord_1' }],
+  eventRecords: [],
+  versionRecords: [record],
+}
+
+/** A committer whose known states are full from the start. */
+function start() {
+  const events: string[] = []
+  const { promise: recordsSent, resolve: endRecords } = Promise.withResolvers<void>()
+  let isFull = false
+  let fullChecks = 0
+  const committer = createCommitter({
+    lease: {
+      hasPendingTargets: () => false,
+      recordLiveWrites: async () => {},
+      fence: async () => void events.push('fence'),
+    },
+    written: {
+      isFull: () => {
+        fullChecks++
+        return isFull
+      },
+      clear: () => {
+        isFull = false
+      },
+    },
+    async send(target, items) {
+      if (items.length === 0) return
+      events.push(target)
+      if (target === 'orders') return
+      await recordsSent
+      events.push('records sent')
+    },
+  })
+  const commit = async () =>
+    committer.commit(
+      writes,
+      createOptimisticConcurrency(),
+      await committer.fenceBeforeReads(),
+      'live',
+    )
+  const fill = () => {
+    isFull = true
+  }
+  return { commit, events, endRecords, fill, fullChecks: () => fullChecks }
+}
+
+it('full states are forgotten by a fence, once the bulks of records in flight have ended', async () => {
+  const { commit, events, endRecords, fill, fullChecks } = start()
+  const first = commit()
+  await expect.poll(() => events).toEqual(['orders', 'versionRecords'])
+  fill()
+  const second = commit()
+  await expect.poll(() => fullChecks()).toBeGreaterThan(1)
+  endRecords()
+  expect(await first).toBe(true)
+  expect(await second).toBe(false) // It was read before the fence.
+  expect(await commit()).toBe(true)
+  const written = ['orders', 'versionRecords', 'records sent']
+  expect(events).toEqual([...written, 'fence', ...written])
+})

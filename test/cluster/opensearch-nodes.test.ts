@@ -72,6 +72,7 @@ afterAll(async () => {
 
 const ORDER_BULK = /orders-w-\d+-v1\/_bulk/
 const ORDER_READ = /orders(-w-\d+-v1)?\/_mget/
+const ORDER_SCAN = /orders(-w-\d+)?-v1\/_search/
 
 const otherThan = (node: OpenSearchNode) => cluster.nodes.find((other) => other !== node) ?? node
 
@@ -165,6 +166,26 @@ describe('a node that left the cluster answers as the primary that it was', () =
       expect(await writer.orders.get('acc_2', 'ord_1')).toBeNull()
     },
   )
+
+  it('but a reindex copies an order that the node does not know', {
+    timeout: TEST_MS,
+  }, async () => {
+    const { env, primary } = await openStores()
+    const writer = await openWriter(env, otherThan(primary))
+    const { services, divert, close } = await openThrough(env, otherThan(primary))
+    onTestFinished(close)
+    let reindexing: Promise<unknown> | undefined
+
+    await cluster.sleep(primary, async () => {
+      expect(await writer.write(sourceOrder({ id: 'ord_1' }))).toEqual(['written'])
+      await writer.close()
+      const scan = divert({ path: ORDER_SCAN, to: primary, times: Infinity })
+      reindexing = services.reindexing?.build()
+      await scan.requested
+    })
+    expect(await reindexing).toMatchObject({ documents: 1 })
+    expect(await services.orders.get('acc_1', 'ord_1')).not.toBeNull()
+  })
 })
 
 /**

@@ -6,7 +6,8 @@ import { isIntactSource } from './order-document-source.ts'
 
 export interface DamageOptions {
   client: OpenSearch
-  index: string
+  /** Called before each request when its name may change. */
+  index: string | (() => string)
   /** For each request, the response body included. */
   deadlineMs: number
   /** Runs the read of a batch, such as with retries; once when absent. */
@@ -24,7 +25,10 @@ export async function findDamaged(
   const checksummed = hits.filter((hit) => checksumHeaderOf(hit) !== undefined)
   for (const batch of documentBatches(checksummed, checksumHeaderOf)) {
     const docs = batch.map(({ _id, _routing = '' }) => ({ _id, routing: _routing }))
-    const sources = await attempt(() => readSourceBytes(client, deadlineMs, { index, docs }))
+    const sources = await attempt(() => {
+      const name = typeof index === 'string' ? index : index()
+      return readSourceBytes(client, deadlineMs, { index: name, docs })
+    })
     for (const [at, { _id }] of batch.entries()) {
       const source = sources[at]
       if (source && !isIntactSource(source)) damaged.add(_id)

@@ -15,7 +15,8 @@ export interface ScannedHit {
 
 export interface ScanOptions {
   client: OpenSearch
-  index: string
+  /** Called before each search when its name may change. */
+  index: string | (() => string)
   /** For each page, the response body included. */
   deadlineMs: number
   pageSize: number
@@ -64,7 +65,8 @@ export async function searchPrimary(
   shard?: number,
 ): Promise<ScannedHit[]> {
   const preference = shard === undefined ? '_primary' : primaryOf(shard)
-  const request = { index, preference, allow_partial_search_results: false }
+  const name = typeof index === 'string' ? index : index()
+  const request = { index: name, preference, allow_partial_search_results: false }
   const response: SearchResponse = await read(deadlineMs, (call) =>
     client.search({ ...request, body: { track_total_hits: false, ...body } }, call),
   )

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { backoffMs } from '../../../lib/backoff.ts'
 import { readAhead } from '../../../lib/read-ahead.ts'
-import { LACKS_SORT_KEYS, scanDocuments } from '../client/scan.ts'
+import { LACKS_SORT_KEYS, newestWriteTimestamp, scanDocuments } from '../client/scan.ts'
 import { describeDamaged, findDamaged } from '../damaged-documents.ts'
 import { type CopyOptions, copyDifferences } from './copy-documents.ts'
 import type { IndexVersions } from './index-versions.ts'
 import { type DocumentOptions, type RetryOptions, retry } from './versioned-documents.ts'
 
-export interface BackfillOptions extends Omit<CopyOptions, 'onPage'> {
+export interface BackfillOptions extends Omit<CopyOptions, 'newest' | 'onPage'> {
   versions: IndexVersions
   /** Documents scanned in this pass, of the total. */
   onProgress(scanned: number, total: number): void
@@ -26,10 +26,12 @@ const MAX_PASSES = 10
 export async function backfill(
   options: BackfillOptions,
 ): Promise<{ copied: number; removed: number }> {
-  const { versions, from, to, onProgress, signal } = options
+  const { versions, from, to, aliasOf, onProgress, signal } = options
   const totals = { copied: 0, removed: 0 }
   await versions.refresh(from)
   await checkSortKeys(options)
+  const search = { ...options, index: () => aliasOf(from) }
+  const newest = await retry(options, () => newestWriteTimestamp(search))
   for (let pass = 1; ; pass++) {
     const total = await versions.count(from)
     let scanned = 0
@@ -38,7 +40,7 @@ export async function backfill(
       onProgress(scanned, Math.max(scanned, total))
     }
     for (const index of [from, to]) await versions.refresh(index)
-    const { copied, remaining, removed } = await copyDifferences({ ...options, onPage })
+    const { copied, remaining, removed } = await copyDifferences({ ...options, newest, onPage })
     totals.copied += copied
     totals.removed += removed
     if (copied + remaining + removed === 0) {
@@ -84,9 +86,9 @@ const PAGE_SIZE = 500
  * @throws Error with the ids of damaged documents
  */
 export async function verifyChecksums(options: VerificationOptions): Promise<void> {
-  const { index, nextStep, onPage, signal } = options
+  const { index, aliasOf, nextStep, onPage, signal } = options
   const attempt = <T>(work: () => Promise<T>) => retry(options, work)
-  const search = { ...options, attempt }
+  const search = { ...options, index: () => aliasOf(index), attempt }
   const selection = { _source: ['frame'] }
   const pages = readAhead(scanDocuments({ ...search, pageSize: PAGE_SIZE, selection }))
   for await (const page of pages) {

@@ -26,14 +26,15 @@ const LOG_AFTER_MS = 5_000
 
 /**
  * Requests new write targets in the lease document and waits until a writer has applied them: see
- * `reindex.md`. Without an active writer, this process acquires the lease for a moment.
+ * `reindex.md`. Without an active writer, this process acquires the lease for a moment. Returns the
+ * epoch of a fence that applied them.
  * @throws Error when another process changed the targets, or `signal` aborts the wait
  */
 export async function changeWriteTargets(
   options: ChangeWriteTargetsOptions,
   from: WriteTargets,
   to: WriteTargets,
-): Promise<void> {
+): Promise<number> {
   const { document, signal } = options
   for (;;) {
     const state = await document.read()
@@ -43,7 +44,7 @@ export async function changeWriteTargets(
     if (state === null) await becomeWriterBriefly(options, from, signal)
     else if (await document.replace(state, { ...state.record, ...requested })) break
   }
-  await waitUntilApplied(options, to)
+  return waitUntilApplied(options, to)
 }
 
 const CHANGED_MEANWHILE =
@@ -52,7 +53,7 @@ const CHANGED_MEANWHILE =
 async function waitUntilApplied(
   options: ChangeWriteTargetsOptions,
   targets: WriteTargets,
-): Promise<void> {
+): Promise<number> {
   const { document, signal } = options
   const applied = new AbortController()
   const signals = [applied.signal, ...(signal ? [signal] : [])]
@@ -67,7 +68,7 @@ async function waitUntilApplied(
   try {
     for (;;) {
       const record = (await document.read())?.record
-      if (record !== undefined && isApplied(record, targets)) return
+      if (record !== undefined && isApplied(record, targets)) return record.epoch
       if (record !== undefined && !isRequested(record, targets)) throw new Error(CHANGED_MEANWHILE)
       if (failure !== undefined) throw failure
       if (!isLogged && monotonicClock() - startedAt > LOG_AFTER_MS) {

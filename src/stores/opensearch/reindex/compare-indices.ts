@@ -109,7 +109,8 @@ function scan(
 ): AsyncGenerator<ScannedDocument[]> {
   const attempt = <T>(work: () => Promise<T>) => retry(options, work)
   const selection = { _source, docvalue_fields: ['written_key'] }
-  const pages = scanDocuments({ ...options, index, pageSize: PAGE_SIZE, selection, attempt })
+  const name = () => options.aliasOf(index)
+  const pages = scanDocuments({ ...options, index: name, pageSize: PAGE_SIZE, selection, attempt })
   return readAhead(documentsOf(pages))
 }
 

@@ -36,6 +36,7 @@ export async function completeVersionRecords(
     onDelay: events.onDelay ?? (() => {}),
     signal: events.signal,
     assertRetryable: () => targets.assertInclude(live),
+    aliasOf: targets.aliasOf,
     from,
     to,
     alias: names.copyAlias(to),

@@ -1,6 +1,5 @@
 import { documentBatches } from '../client/document-batches.ts'
 import { readSourceBytes } from '../client/documents.ts'
-import { newestWriteTimestamp } from '../client/scan.ts'
 import { describeDamaged, REPAIR_HINT } from '../damaged-documents.ts'
 import { parseStoredDocument, serializeDocument } from '../order-document-source.ts'
 import { renderTombstone } from '../tombstone.ts'
@@ -18,6 +17,11 @@ import {
 export interface CopyOptions extends CompareOptions {
   /** The alias of `to` for copies only. After its removal OpenSearch rejects a late copy. */
   alias: string
+  /**
+   * The newest write of `from` since which writers write to both indices. What `to` has from then on
+   * is no leftover, although a read of `from` may lack it. Epoch milliseconds.
+   */
+  newest: number
   /** Called after each range, with the number of its documents in `from`. */
   onPage(documents: number): void
 }
@@ -35,9 +39,8 @@ export interface PassResult {
  * @throws Unavailable; Error with the ids of damaged documents, since a copy would keep the damage
  */
 export async function copyDifferences(options: CopyOptions): Promise<PassResult> {
-  const { from, onPage, signal } = options
+  const { onPage, signal } = options
   const result = { copied: 0, remaining: 0, removed: 0 }
-  const newest = await retry(options, () => newestWriteTimestamp({ ...options, index: from }))
   for await (const { missing, extra, scanned } of compareIndices(options)) {
     for (const batch of documentBatches(missing, ({ checksumHeader }) => checksumHeader)) {
       const changed = await retry(options, () => copyBatch(options, batch))
@@ -46,7 +49,7 @@ export async function copyDifferences(options: CopyOptions): Promise<PassResult>
         result.remaining += await retry(options, () => countMissing(options, batch))
       signal?.throwIfAborted()
     }
-    result.removed += await removeExtras(options, extra, newest)
+    result.removed += await removeExtras(options, extra)
     signal?.throwIfAborted()
     onPage(scanned)
   }
@@ -61,9 +64,9 @@ async function copyBatch(
   options: CopyOptions,
   documents: readonly VersionedDocument[],
 ): Promise<number> {
-  const { client, deadlineMs, from } = options
+  const { client, deadlineMs, from, aliasOf } = options
   const docs = documents.map(documentAddress)
-  const sources = await readSourceBytes(client, deadlineMs, { index: from, docs })
+  const sources = await readSourceBytes(client, deadlineMs, { index: aliasOf(from), docs })
   const damaged: string[] = []
   const items = docs.flatMap((address, at) => {
     const source = sources[at]
@@ -98,14 +101,10 @@ async function countMissing(
   return existing.filter((writtenKey) => writtenKey !== null).length
 }
 
-/**
- * Removes from `to` what `from` lacks, and returns the number of documents. A document newer than
- * all of `from` stays: writers write to `to` first, so it is about to appear in `from`.
- */
+/** Removes from `to` what `from` lacks, and returns the number of documents. */
 async function removeExtras(
-  options: CopyOptions,
+  { newest, ...options }: CopyOptions,
   candidates: readonly VersionedDocument[],
-  newest: number,
 ): Promise<number> {
   const older = candidates.filter(({ writtenKey }) => writtenKey < newest)
   const existing = await retry(options, () => readWrittenKeys(options, options.from, older))

@@ -45,9 +45,11 @@ export async function copyVersionRecords(options: CopyRecordsOptions): Promise<v
 
 /** Copies what `to` lacks or has in an older version. Returns how many records that were. */
 async function copyBehind(options: CopyRecordsOptions, pages: { done: number }): Promise<number> {
-  const { client, deadlineMs, from, alias, signal } = options
+  const { client, deadlineMs, from, aliasOf, alias, signal } = options
   let behind = 0
-  for await (const page of readAhead(scanRecordHits({ client, deadlineMs, index: from }))) {
+  for await (const page of readAhead(
+    scanRecordHits({ client, deadlineMs, index: aliasOf(from) }),
+  )) {
     await retry(options, async () => {
       const items = await findBehind(options, page)
       behind += items.length
@@ -69,11 +71,11 @@ function afterProgress(pages: { done: number }) {
 
 /** The lines of each copy. A record that a writer changed since conflicts with its copy. */
 async function findBehind(
-  { client, deadlineMs, to: index }: CopyRecordsOptions,
+  { client, deadlineMs, to, aliasOf }: CopyRecordsOptions,
   page: readonly VersionRecordHit[],
 ): Promise<string[]> {
   const docs = page.map(({ _id }) => ({ _id }))
-  const request = { index, docs, _source: ['version'] }
+  const request = { index: aliasOf(to), docs, _source: ['version'] }
   const existing = await readDocuments(client, deadlineMs, request)
   return page.flatMap(({ _id, _source }, at) => {
     const there = existing[at]

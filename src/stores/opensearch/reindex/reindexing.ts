@@ -114,6 +114,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       client,
       deadlineMs,
       index: phase.live,
+      aliasOf: (index) => index,
       nextStep: `${REPAIR_HINT}${rollback}. Nothing was removed`,
       onPage() {},
       onDelay,
@@ -129,7 +130,8 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
     { onProgress = () => {}, onDelay = () => {}, signal }: ReindexEvents,
   ) {
     const assertRetryable = () => targets.assertInclude(next)
-    const copy = { client, deadlineMs, onDelay, signal, assertRetryable }
+    const { aliasOf } = targets
+    const copy = { client, deadlineMs, aliasOf, onDelay, signal, assertRetryable }
     const orders = { from: live, to: next, alias: names.copyAlias(next) }
     const totals = await backfill({ ...copy, ...orders, versions, onProgress })
     if (newRecords !== undefined) {

@@ -22,6 +22,11 @@ export interface RequestedTargets {
   change(from: WriteTargets, to: WriteTargets, events: ReindexEvents): Promise<void>
   /** @throws Error when the index is no target any more */
   assertInclude(index: string): Promise<void>
+  /**
+   * The write alias of a target since the last change or a later fence. A node that missed the change
+   * does not know it. The index itself before a change.
+   */
+  aliasOf(index: string): string
 }
 
 /** Reads and changes the lease document. */
@@ -35,8 +40,12 @@ export function createRequestedTargets({
   const document = leaseDocument(client, names, deadlineMs)
   const versionRecordIndex = () => readVersionRecordIndex(client, names, deadlineMs)
 
+  /** Of a fence since the last change; 0 before one. */
+  let epoch = 0
+
   async function read(): Promise<WriteTargets> {
     const record = (await document.read())?.record
+    if (epoch > 0) epoch = Math.max(epoch, record?.epoch ?? 0) // A node may return an outdated one.
     const [live = concreteIndex(names.orders, 1), ...others] = record?.targets ?? []
     const versionRecords = record?.version_records ?? [await versionRecordIndex()]
     return { orders: [live, ...others], versionRecords }
@@ -57,7 +66,7 @@ export function createRequestedTargets({
         onDelay,
         signal,
       }
-      await changeWriteTargets(options, from, to)
+      epoch = await changeWriteTargets(options, from, to)
     },
 
     async assertInclude(index) {
@@ -67,5 +76,7 @@ export function createRequestedTargets({
         `${index} is no longer a write target: another "index reindex" rolled it back`,
       )
     },
+
+    aliasOf: (index) => (epoch > 0 ? names.writeAlias(index, epoch) : index),
   }
 }

@@ -4,11 +4,14 @@ import { firstChunk, sendBulk } from '../client/bulk/bulk-request.ts'
 import { type BulkItemResult, describeResult, outcomeOf } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { readDocuments } from '../client/documents.ts'
+import { IndexMissing } from '../client/errors.ts'
 
 export interface DocumentOptions {
   client: OpenSearch
   /** For each request, the response body included. */
   deadlineMs: number
+  /** The name by which to read an index; called before each request. See `reindex.md`. */
+  aliasOf(index: string): string
 }
 
 /** The address and write timestamp of a document. */
@@ -20,11 +23,12 @@ export interface VersionedDocument {
 
 /** The current write timestamps of documents; `null` for a missing one. */
 export async function readWrittenKeys(
-  { client, deadlineMs }: DocumentOptions,
+  { client, deadlineMs, aliasOf }: DocumentOptions,
   index: string,
   documents: readonly VersionedDocument[],
 ): Promise<(number | null)[]> {
-  const request = { index, docs: documents.map(documentAddress), _source: ['written_key'] }
+  const docs = documents.map(documentAddress)
+  const request = { index: aliasOf(index), docs, _source: ['written_key'] }
   const responses = await readDocuments(client, deadlineMs, request)
   return responses.map(({ found, _source }) =>
     found ? Number(Object(_source)['written_key']) : null,
@@ -42,7 +46,7 @@ export function documentAddress({ _id, _routing }: Omit<VersionedDocument, 'writ
  * @throws Unavailable; Error when OpenSearch rejects a document
  */
 export async function sendCopies(
-  { client, deadlineMs }: DocumentOptions,
+  { client, deadlineMs }: Pick<DocumentOptions, 'client' | 'deadlineMs'>,
   alias: string,
   items: readonly string[],
 ): Promise<number> {
@@ -74,6 +78,8 @@ export interface RetryOptions {
   assertRetryable(): Promise<void>
 }
 
+/** A node that missed the last fence does not know them either. */
+const ALIASES_CHANGED = 'the writer has replaced its aliases'
 /** Longer than a cluster needs to replace a node. */
 const RETRY_DEADLINE_MS = 300_000
 
@@ -88,9 +94,10 @@ export function retry<T>(
     deadlineMs: RETRY_DEADLINE_MS,
     activity: 'OpenSearch was unavailable',
     signal,
-    async onRetry({ message }: Error) {
+    async onRetry(error: Error) {
       await assertRetryable()
-      onDelay(`${message}; retrying`)
+      const reason = error instanceof IndexMissing ? ALIASES_CHANGED : error.message
+      onDelay(`${reason}; retrying`)
     },
   }
   return retryUntilDeadline(policy, work)

@@ -3,7 +3,8 @@ import { copyDifferences } from '../../../../src/stores/opensearch/reindex/copy-
 import { useTwoIndices } from './two-indices.ts'
 
 const indices = useTwoIndices()
-const copy = () => copyDifferences({ ...indices.options, onPage() {} })
+const newest = 9
+const copy = () => copyDifferences({ ...indices.options, newest, onPage() {} })
 const document = (order: string, writtenKey: number) => ({ account: 'a', order, writtenKey })
 
 describe('a pass of the backfill', () => {
@@ -26,6 +27,17 @@ describe('a pass of the backfill', () => {
     await indices.store('to', [document('about-to-appear', 10), document('newest', 9)])
     expect(await copy()).toEqual({ copied: 0, remaining: 0, removed: 0 })
     expect(await indices.ids('to')).toEqual(['a:about-to-appear', 'a:newest'])
+  })
+
+  it('keeps a document that was written to both since, although the live index seems to lack it', async () => {
+    await indices.store('from', [document('newest', 9), document('since', 20)])
+    await indices.store('to', [
+      document('newest', 9),
+      document('since', 20),
+      document('unseen', 12),
+    ])
+    expect(await copy()).toEqual({ copied: 0, remaining: 0, removed: 0 })
+    expect(await indices.ids('to')).toEqual(['a:newest', 'a:since', 'a:unseen'])
   })
 
   it('keeps a document that the live index has, before it is searchable', async () => {

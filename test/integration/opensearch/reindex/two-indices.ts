@@ -61,6 +61,7 @@ export function useTwoIndices() {
         alias: `${prefix}to-copy`,
         onDelay() {},
         async assertRetryable() {},
+        aliasOf: (index: string) => index,
       }
     },
 

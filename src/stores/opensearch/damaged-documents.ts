@@ -1,13 +1,12 @@
 import type { OpenSearch } from './client/client.ts'
 import { documentBatches } from './client/document-batches.ts'
 import { readSourceBytes } from './client/documents.ts'
-import type { ScannedHit } from './client/scan.ts'
+import { type IndexToRead, nameOf, type ScannedHit } from './client/scan.ts'
 import { isIntactSource } from './order-document-source.ts'
 
 export interface DamageOptions {
   client: OpenSearch
-  /** Called before each request when its name may change. */
-  index: string | (() => string)
+  index: IndexToRead
   /** For each request, the response body included. */
   deadlineMs: number
   /** Runs the read of a batch, such as with retries; once when absent. */
@@ -25,10 +24,9 @@ export async function findDamaged(
   const checksummed = hits.filter((hit) => checksumHeaderOf(hit) !== undefined)
   for (const batch of documentBatches(checksummed, checksumHeaderOf)) {
     const docs = batch.map(({ _id, _routing = '' }) => ({ _id, routing: _routing }))
-    const sources = await attempt(() => {
-      const name = typeof index === 'string' ? index : index()
-      return readSourceBytes(client, deadlineMs, { index: name, docs })
-    })
+    const sources = await attempt(() =>
+      readSourceBytes(client, deadlineMs, { index: nameOf(index), docs }),
+    )
     for (const [at, { _id }] of batch.entries()) {
       const source = sources[at]
       if (source && !isIntactSource(source)) damaged.add(_id)

@@ -13,10 +13,14 @@ export interface ScannedHit {
   _source?: unknown
 }
 
+/** A name, or a function that is called before each request when the name may change. */
+export type IndexToRead = string | (() => string)
+
+export const nameOf = (index: IndexToRead) => (typeof index === 'string' ? index : index())
+
 export interface ScanOptions {
   client: OpenSearch
-  /** Called before each search when its name may change. */
-  index: string | (() => string)
+  index: IndexToRead
   /** For each page, the response body included. */
   deadlineMs: number
   pageSize: number
@@ -65,8 +69,7 @@ export async function searchPrimary(
   shard?: number,
 ): Promise<ScannedHit[]> {
   const preference = shard === undefined ? '_primary' : primaryOf(shard)
-  const name = typeof index === 'string' ? index : index()
-  const request = { index: name, preference, allow_partial_search_results: false }
+  const request = { index: nameOf(index), preference, allow_partial_search_results: false }
   const response: SearchResponse = await read(deadlineMs, (call) =>
     client.search({ ...request, body: { track_total_hits: false, ...body } }, call),
   )

@@ -28,7 +28,7 @@ export async function* scanVersionRecords(options: Options): AsyncGenerator<Orde
 }
 
 export interface RecordScanOptions extends Pick<Options, 'client' | 'deadlineMs' | 'pageSize'> {
-  /** The index of version records, by its name. */
+  /** The index of version records, by its name or an alias. */
   index: string
 }
 

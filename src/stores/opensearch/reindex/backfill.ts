@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { backoffMs } from '../../../lib/backoff.ts'
 import { readAhead } from '../../../lib/read-ahead.ts'
-import { LACKS_SORT_KEYS, newestWriteTimestamp, scanDocuments } from '../client/scan.ts'
+import { LACKS_SORT_KEYS, scanDocuments } from '../client/scan.ts'
 import { describeDamaged, findDamaged } from '../damaged-documents.ts'
 import { type CopyOptions, copyDifferences } from './copy-documents.ts'
 import type { IndexVersions } from './index-versions.ts'
 import { type DocumentOptions, type RetryOptions, retry } from './versioned-documents.ts'
 
-export interface BackfillOptions extends Omit<CopyOptions, 'newest' | 'onPage'> {
+export interface BackfillOptions extends Omit<CopyOptions, 'onPage'> {
   versions: IndexVersions
   /** Documents scanned in this pass, of the total. */
   onProgress(scanned: number, total: number): void
@@ -26,12 +26,10 @@ const MAX_PASSES = 10
 export async function backfill(
   options: BackfillOptions,
 ): Promise<{ copied: number; removed: number }> {
-  const { versions, from, to, aliasOf, onProgress, signal } = options
+  const { versions, from, to, onProgress, signal } = options
   const totals = { copied: 0, removed: 0 }
   await versions.refresh(from)
   await checkSortKeys(options)
-  const search = { ...options, index: () => aliasOf(from) }
-  const newest = await retry(options, () => newestWriteTimestamp(search))
   for (let pass = 1; ; pass++) {
     const total = await versions.count(from)
     let scanned = 0
@@ -40,7 +38,7 @@ export async function backfill(
       onProgress(scanned, Math.max(scanned, total))
     }
     for (const index of [from, to]) await versions.refresh(index)
-    const { copied, remaining, removed } = await copyDifferences({ ...options, newest, onPage })
+    const { copied, remaining, removed } = await copyDifferences({ ...options, onPage })
     totals.copied += copied
     totals.removed += removed
     if (copied + remaining + removed === 0) {

@@ -44,7 +44,12 @@ export async function changeWriteTargets(
     if (state === null) await becomeWriterBriefly(options, from, signal)
     else if (await document.replace(state, { ...state.record, ...requested })) break
   }
-  return waitUntilApplied(options, to)
+  // An attempt of this process may raise one more fence before it ends.
+  for (;;) {
+    const record = (await document.read())?.record
+    if (record !== undefined && isApplied(record, to)) return record.epoch
+    await waitUntilApplied(options, to)
+  }
 }
 
 const CHANGED_MEANWHILE =
@@ -53,7 +58,7 @@ const CHANGED_MEANWHILE =
 async function waitUntilApplied(
   options: ChangeWriteTargetsOptions,
   targets: WriteTargets,
-): Promise<number> {
+): Promise<void> {
   const { document, signal } = options
   const applied = new AbortController()
   const signals = [applied.signal, ...(signal ? [signal] : [])]
@@ -68,7 +73,7 @@ async function waitUntilApplied(
   try {
     for (;;) {
       const record = (await document.read())?.record
-      if (record !== undefined && isApplied(record, targets)) return record.epoch
+      if (record !== undefined && isApplied(record, targets)) return
       if (record !== undefined && !isRequested(record, targets)) throw new Error(CHANGED_MEANWHILE)
       if (failure !== undefined) throw failure
       if (!isLogged && monotonicClock() - startedAt > LOG_AFTER_MS) {

@@ -27,7 +27,11 @@ export async function completeVersionRecords(
   if (!(await versions.exists(from))) return
   // A writer that still applies an interrupted request sends to `from` first. Without the live index,
   // no writer writes.
-  if (await versions.exists(live)) await targets.change(before, before, events)
+  const isWritten = await versions.exists(live)
+  const apply = async () => {
+    if (isWritten) await targets.change(before, before, events)
+  }
+  await apply()
   await versions.refresh(to)
   await versions.addCopyAlias(to)
   await copyVersionRecords({
@@ -35,8 +39,8 @@ export async function completeVersionRecords(
     deadlineMs,
     onDelay: events.onDelay ?? (() => {}),
     signal: events.signal,
-    assertRetryable: () => targets.assertInclude(live),
-    aliasOf: targets.aliasOf,
+    prepareRetry: apply,
+    aliasOf: isWritten ? targets.aliasOf : (index) => index,
     from,
     to,
     alias: names.copyAlias(to),

@@ -18,8 +18,8 @@ export interface CopyOptions extends CompareOptions {
   /** The alias of `to` for copies only. After its removal OpenSearch rejects a late copy. */
   alias: string
   /**
-   * The newest write of `from` since which writers write to both indices. What `to` has from then on
-   * is no leftover, although a read of `from` may lack it. Epoch milliseconds.
+   * A write of `from` before writers wrote to both indices, epoch milliseconds. What `to` has from
+   * then on is no leftover: an outdated read of `from` may lack it.
    */
   newest: number
   /** Called after each range, with the number of its documents in `from`. */

@@ -1,4 +1,5 @@
 import type { ReindexEvents, Reindexing } from '../../../indexing/reindexing.ts'
+import { newestWriteTimestamp } from '../client/scan.ts'
 import { REPAIR_HINT } from '../damaged-documents.ts'
 import type { EnsureIndices } from '../indices/ensure-indices.ts'
 import { concreteIndex, indexVersion } from '../indices/index-names.ts'
@@ -32,10 +33,12 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       const isResumed = phase.kind === 'building'
       const next = isResumed ? phase.next : concreteIndex(names.orders, indexVersion(live) + 1)
       if (isResumed) await checkShards(next, shards)
+      // A resumed reindex has been writing to both indices for long, so it removes nothing.
+      const newest = isResumed ? 0 : await newestWriteTimestamp({ client, deadlineMs, index: live })
       const dual = isResumed ? before : await createTargets(before, next, shards)
       // Also after an earlier attempt, whose request the writer may not have applied yet.
       await targets.change(before, dual, events)
-      const totals = await copyAll({ live, next }, dual.versionRecords, events)
+      const totals = await copyAll({ live, next, newest }, dual, events)
       const reversed: WriteTargets = {
         orders: [next, live],
         versionRecords: dual.versionRecords.toReversed(),
@@ -119,20 +122,22 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       onPage() {},
       onDelay,
       signal,
-      async assertRetryable() {},
+      async prepareRetry() {},
     })
   }
 
   /** Copies the documents, and the version records if they have two indices. */
   async function copyAll(
-    { live, next }: { live: string; next: string },
-    [records = '', newRecords]: readonly string[],
-    { onProgress = () => {}, onDelay = () => {}, signal }: ReindexEvents,
+    { live, next, newest }: { live: string; next: string; newest: number },
+    dual: WriteTargets,
+    events: ReindexEvents,
   ) {
-    const assertRetryable = () => targets.assertInclude(next)
+    const { onProgress = () => {}, onDelay = () => {}, signal } = events
+    const [records = '', newRecords] = dual.versionRecords
+    const prepareRetry = () => targets.change(dual, dual, events)
     const { aliasOf } = targets
-    const copy = { client, deadlineMs, aliasOf, onDelay, signal, assertRetryable }
-    const orders = { from: live, to: next, alias: names.copyAlias(next) }
+    const copy = { client, deadlineMs, aliasOf, onDelay, signal, prepareRetry }
+    const orders = { from: live, to: next, newest, alias: names.copyAlias(next) }
     const totals = await backfill({ ...copy, ...orders, versions, onProgress })
     if (newRecords !== undefined) {
       const alias = names.copyAlias(newRecords)

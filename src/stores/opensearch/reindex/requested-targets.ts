@@ -20,11 +20,9 @@ export interface RequestedTargets {
   read(): Promise<WriteTargets>
   /** Returns once a writer has applied `to`. @throws like {@link changeWriteTargets} */
   change(from: WriteTargets, to: WriteTargets, events: ReindexEvents): Promise<void>
-  /** @throws Error when the index is no target any more */
-  assertInclude(index: string): Promise<void>
   /**
-   * The write alias of a target since the last change or a later fence. A node that missed the change
-   * does not know it. The index itself before a change.
+   * The write alias of a target in the epoch that applied the last change. A node that missed the
+   * change does not know it. The index itself before a change.
    */
   aliasOf(index: string): string
 }
@@ -40,12 +38,11 @@ export function createRequestedTargets({
   const document = leaseDocument(client, names, deadlineMs)
   const versionRecordIndex = () => readVersionRecordIndex(client, names, deadlineMs)
 
-  /** Of a fence since the last change; 0 before one. */
+  /** Of a fence that applied the last change; 0 before one. */
   let epoch = 0
 
   async function read(): Promise<WriteTargets> {
     const record = (await document.read())?.record
-    if (epoch > 0) epoch = Math.max(epoch, record?.epoch ?? 0) // A node may return an outdated one.
     const [live = concreteIndex(names.orders, 1), ...others] = record?.targets ?? []
     const versionRecords = record?.version_records ?? [await versionRecordIndex()]
     return { orders: [live, ...others], versionRecords }
@@ -67,14 +64,6 @@ export function createRequestedTargets({
         signal,
       }
       epoch = await changeWriteTargets(options, from, to)
-    },
-
-    async assertInclude(index) {
-      const { orders }: { orders: readonly string[] } = await read()
-      if (orders.includes(index)) return
-      throw new Error(
-        `${index} is no longer a write target: another "index reindex" rolled it back`,
-      )
     },
 
     aliasOf: (index) => (epoch > 0 ? names.writeAlias(index, epoch) : index),

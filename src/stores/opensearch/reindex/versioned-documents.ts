@@ -74,8 +74,8 @@ export interface RetryOptions {
   /** Receives the reason of each retry. */
   onDelay(reason: string): void
   signal?: AbortSignal | undefined
-  /** Throws when a retry cannot succeed. */
-  assertRetryable(): Promise<void>
+  /** Waits until the writer has raised its fence. Throws when a retry cannot succeed. */
+  prepareRetry(): Promise<void>
 }
 
 /** A node that missed the last fence does not know them either. */
@@ -87,7 +87,7 @@ const RETRY_DEADLINE_MS = 300_000
  * Retries idempotent work while OpenSearch is unavailable. @throws Unavailable after five minutes
  */
 export function retry<T>(
-  { onDelay, signal, assertRetryable }: RetryOptions,
+  { onDelay, signal, prepareRetry }: RetryOptions,
   work: () => Promise<T>,
 ): Promise<T> {
   const policy = {
@@ -95,10 +95,14 @@ export function retry<T>(
     activity: 'OpenSearch was unavailable',
     signal,
     async onRetry(error: Error) {
-      await assertRetryable()
+      await prepareRetry().catch(ignoreUnavailable)
       const reason = error instanceof IndexMissing ? ALIASES_CHANGED : error.message
       onDelay(`${reason}; retrying`)
     },
   }
   return retryUntilDeadline(policy, work)
+}
+
+function ignoreUnavailable(error: unknown): void {
+  if (!(error instanceof Unavailable)) throw error
 }

@@ -19,7 +19,7 @@ export interface BulkOptions {
   client: OpenSearch
   names: IndexNames
   lease: Lease
-  /** Receives the results of each bulk. */
+  /** Receives the results of each bulk to an index that is read. */
   written: Pick<WrittenStates, 'record'>
   /** For each request, in milliseconds. */
   deadlineMs: number
@@ -147,7 +147,7 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     lines: readonly string[],
   ): Promise<readonly BulkItem[]> {
     const results = await sendLines(index, lines)
-    written.record(index, items, results)
+    if (index === lease.writeTargets()[0]) written.record(index, items, results)
     return items.filter((item, at) => checkAccepted(item, results[at]))
   }
 

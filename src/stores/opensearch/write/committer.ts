@@ -63,8 +63,8 @@ export function createCommitter({
   async function fenceUnknownOutcome(): Promise<void> {
     if (!hasUnknownOutcome && !lease.hasPendingTargets()) return
     hasUnknownOutcome = false
+    written.clear() // Not afterwards: records of the new epoch may be written meanwhile.
     await trackOutcome(() => lease.fence())
-    written.clear()
     fenceCount++
   }
 

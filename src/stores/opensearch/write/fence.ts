@@ -15,9 +15,9 @@ export interface Fence {
   /**
    * Stops every bulk of an earlier epoch, including those in flight: see `fence.md`. Afterwards
    * every target has the documents of the live index, and the first target is the live index. It is
-   * filterable if each of its documents has the keys of all filters. Returns `false` when an earlier
-   * bulk was in flight: a node that left the cluster meanwhile lacks it, and knows the aliases. The
-   * next epoch has aliases that it does not know.
+   * filterable if each of its documents has the keys of all filters. Returns `false` when the fence
+   * waited for an earlier bulk, or reverted a write: a node that left the cluster meanwhile lacks it,
+   * and knows the aliases. The next epoch has aliases that it does not know.
    * @throws Unavailable when the cluster's state is unknown; a later epoch can succeed
    */
   raise(lease: LeaseRecord): Promise<boolean>
@@ -33,6 +33,8 @@ export interface FenceOptions {
 }
 
 const POLL_MS = 25
+/** Another node responds before this failure in a row. */
+const LOGGED_FAILURE = 5
 const BULK_ACTIONS = 'indices:data/write/bulk*'
 
 /**
@@ -43,7 +45,9 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
 
   return {
     async raise({ epoch, targets, version_records: versionRecords = [] }) {
-      await swapAliases(epoch, targets, versionRecords)
+      // A rollback reads the live index, which is no target any more.
+      const readable = new Set([...targets, ...(await readLiveIndices())])
+      await swapAliases(epoch, [...readable], versionRecords)
       if (await hasOlderBulks(epoch)) {
         onDelay('waiting for bulks of an earlier epoch to end')
         do await pause(POLL_MS)
@@ -54,18 +58,17 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
       const live = await readLiveIndices()
       const [liveIndex = '', ...others] = live
       for (const index of targets.filter((target) => others.length === 0 && target !== liveIndex)) {
-        const reverting = {
+        const isReverted = await revertPartialWrites({
           client,
           deadlineMs,
+          attempt: retryUnknownAlias,
           liveIndex,
-          // After a rollback the live index is no target.
-          liveAlias: targets.includes(liveIndex) ? names.writeAlias(liveIndex, epoch) : liveIndex,
+          liveAlias: names.writeAlias(liveIndex, epoch),
           index,
           alias: names.writeAlias(index, epoch),
           onDelay,
-        }
-        await retryUnknownAlias(() => revertPartialWrites(reverting))
-        await refreshIndices(client, deadlineMs, [index])
+        })
+        if (isReverted) return false
       }
       await makeFirstTargetLive(epoch, targets, live, versionRecords)
       return true
@@ -76,9 +79,11 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
   function retryUnknownAlias<T>(work: () => Promise<T>): Promise<T> {
     const policy = {
       deadlineMs,
-      activity: 'a node of OpenSearch did not know the new write aliases',
-      onRetry(error: Error) {
+      activity: 'reading through the new write aliases',
+      onRetry(error: Error, failures: number) {
         if (!(error instanceof IndexMissing)) throw error
+        if (failures === LOGGED_FAILURE)
+          onDelay('nodes do not know the new write aliases; retrying')
       },
     }
     return retryUntilDeadline(policy, work)

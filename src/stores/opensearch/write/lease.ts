@@ -114,7 +114,7 @@ export async function startLease(
     do {
       let raised = current.record
       while (!(await fence.raise(raised))) {
-        await mutex(() => renew({ epoch: current.record.epoch + 1 }))
+        await mutex(() => renew({ epoch: current.record.epoch + 1, fed: [] }))
         raised = current.record
       }
       const { targets, version_records } = raised
@@ -184,7 +184,8 @@ export async function startLease(
       if (!current.record.stamped_live) await mutex(() => renew({ stamped_live: true }))
     },
     async fence() {
-      await mutex(() => renew({ epoch: current.record.epoch + 1 }))
+      // Not confirmed until the fence is raised: a reindex reads through the aliases of its epoch.
+      await mutex(() => renew({ epoch: current.record.epoch + 1, fed: [] }))
       await raiseFence()
     },
     async release() {

@@ -24,9 +24,11 @@ export interface RevertOptions {
   client: OpenSearch
   /** For each request, the response body included. */
   deadlineMs: number
+  /** Runs each read, with retries while its node does not know an alias. */
+  attempt<T>(work: () => Promise<T>): Promise<T>
   /** The source of truth. */
   liveIndex: string
-  /** Its write alias of this epoch, if it has one: a node that missed the fence knows none. */
+  /** Its alias of this epoch, which a node that missed the fence does not know. */
   liveAlias: string
   /** Another write target. */
   index: string
@@ -42,17 +44,20 @@ const DOCUMENTS_AT_A_TIME = 50
 
 /**
  * Reverts writes in `index` that never reached the live index: see `fence.md`. Runs only while the
- * fence is raised, everything is refreshed and no bulk runs.
+ * fence is raised, everything is refreshed and no bulk runs. Returns whether there were any.
  */
-export async function revertPartialWrites(options: RevertOptions): Promise<void> {
-  const { client, deadlineMs, liveAlias, alias } = options
-  const newest = await newestWriteTimestamp({ client, deadlineMs, index: liveAlias })
-  for await (const page of scanTombstones(options, newest)) await revertPage(options, page)
+export async function revertPartialWrites(options: RevertOptions): Promise<boolean> {
+  const { client, deadlineMs, attempt, liveAlias, alias } = options
+  const newest = await attempt(() => newestWriteTimestamp({ client, deadlineMs, index: liveAlias }))
+  let reverted = 0
+  for await (const page of scanTombstones(options, newest))
+    reverted += await revertPage(options, page)
   // Inclusive: a rejected item has the write timestamp of the accepted items of its bulk.
   const filter = [{ range: { written_key: { gte: newest } } }]
-  const scan = { client, deadlineMs, index: alias, pageSize: PAGE_SIZE, filter }
+  const scan = { client, deadlineMs, attempt, index: alias, pageSize: PAGE_SIZE, filter }
   const pages = scanDocuments({ ...scan, selection: WITHOUT_SOURCE })
-  for await (const page of pages) await revertPage(options, page)
+  for await (const page of pages) reverted += await revertPage(options, page)
+  return reverted > 0
 }
 
 const WITHOUT_SOURCE = { _source: false }
@@ -65,8 +70,8 @@ async function* scanTombstones(
   options: RevertOptions,
   newest: number,
 ): AsyncGenerator<readonly ScannedHit[]> {
-  const { client, deadlineMs, alias } = options
-  const shards = await readShardCount(client, deadlineMs, alias)
+  const { client, deadlineMs, attempt, alias } = options
+  const shards = await attempt(() => readShardCount(client, deadlineMs, alias))
   for (let shard = 0; shard < shards; shard++) yield* scanShard(options, newest, shard)
 }
 
@@ -75,7 +80,8 @@ async function* scanShard(
   newest: number,
   shard: number,
 ): AsyncGenerator<readonly ScannedHit[]> {
-  const { client, deadlineMs, alias } = options
+  const { client, deadlineMs, attempt, alias } = options
+  const search = { client, deadlineMs, index: alias }
   const body = {
     ...WITHOUT_SOURCE,
     size: PAGE_SIZE,
@@ -84,29 +90,28 @@ async function* scanShard(
   }
   for (let after: unknown; ; ) {
     const next = after === undefined ? {} : { search_after: after }
-    const page = await searchPrimary(
-      { client, deadlineMs, index: alias },
-      { ...body, ...next },
-      shard,
-    )
+    const page = await attempt(() => searchPrimary(search, { ...body, ...next }, shard))
     if (page.length > 0) yield page
     if (page.length < PAGE_SIZE) return
     after = page.at(-1)?.sort
   }
 }
 
-async function revertPage(options: RevertOptions, page: readonly ScannedHit[]): Promise<void> {
-  const { client, deadlineMs, liveAlias, alias } = options
+/** Returns the number of reverted documents. */
+async function revertPage(options: RevertOptions, page: readonly ScannedHit[]): Promise<number> {
+  const { client, deadlineMs, attempt, liveAlias, alias } = options
   const docs = page.map(({ _id, _routing = '' }) => ({ _id, routing: _routing }))
   const request = { docs, _source: ['written_key'] }
   const [live, target] = await Promise.all([
-    readDocuments(client, deadlineMs, { index: liveAlias, ...request }),
-    readDocuments(client, deadlineMs, { index: alias, ...request }),
+    attempt(() => readDocuments(client, deadlineMs, { index: liveAlias, ...request })),
+    attempt(() => readDocuments(client, deadlineMs, { index: alias, ...request })),
   ])
   const divergent = docs.flatMap((address, at) => divergenceOf(address, live[at], target[at]))
+  let reverted = 0
   for (let at = 0; at < divergent.length; at += DOCUMENTS_AT_A_TIME) {
-    await revertDocuments(options, divergent.slice(at, at + DOCUMENTS_AT_A_TIME))
+    reverted += await revertDocuments(options, divergent.slice(at, at + DOCUMENTS_AT_A_TIME))
   }
+  return reverted
 }
 
 /** A document or tombstone that differs from the live index. */
@@ -140,10 +145,11 @@ function writeTimestampOf(document: MgetDocument | undefined): unknown {
 async function revertDocuments(
   options: RevertOptions,
   divergent: readonly Divergence[],
-): Promise<void> {
-  const { client, deadlineMs, liveIndex, liveAlias, index, alias, onDelay } = options
+): Promise<number> {
+  const { client, deadlineMs, attempt, liveIndex, liveAlias, index, alias, onDelay } = options
   const docs = divergent.map(({ address }) => address)
-  const sources = await readSourceBytes(client, deadlineMs, { index: liveAlias, docs })
+  const request = { index: liveAlias, docs }
+  const sources = await attempt(() => readSourceBytes(client, deadlineMs, request))
   const damaged: string[] = []
   const lines = divergent.flatMap(({ address, state, writeTimestamp }, at) => {
     const source = sources[at]
@@ -159,6 +165,7 @@ async function revertDocuments(
   const results = await sendBulk(client, deadlineMs, { alias, lines })
   const failed = results.find((result) => outcomeOf(result) !== 'accepted')
   if (failed) throw new Unavailable(`${index} rejected a document: ${describeResult(failed)}`)
+  return lines.length
 }
 
 /**

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FindSubscribers, OrderLock } from '../../../indexing/writer/order-index.ts'
 import { createRetryBudget, type RetryBudget } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
@@ -33,6 +34,7 @@ const GIVE_UP_MS = 300_000
  * none, another writer may have removed them: the next fence finds out.
  */
 const MISSING_ALIASES = 3
+const ANOTHER_NODE_MS = 20
 
 /**
  * The transactions under one lock. Reads are repeated in place; a commit of unknown outcome is
@@ -43,17 +45,21 @@ export function createTransactions(options: TransactionsOptions): Pick<OrderLock
   let budget = createBudget()
 
   async function repeat<T>(work: (readAtFence: number) => Promise<T>): Promise<T> {
-    for (let failures = 0; ; ) {
+    for (let missing = 1; ; ) {
       const readAtFence = await committer.fenceBeforeReads().catch(backOff)
       if (readAtFence === undefined) continue
       try {
         return await work(readAtFence)
       } catch (error) {
-        const isMissing = error instanceof IndexMissing
-        if (isMissing && (await committer.isOvertaken(readAtFence))) continue
-        failures++
-        const hasNoAlias = isMissing && failures >= MISSING_ALIASES
-        if (hasNoAlias || error instanceof StaleReadError) committer.requireFence()
+        if (error instanceof IndexMissing) {
+          if (await committer.isOvertaken(readAtFence)) continue
+          if (missing++ < MISSING_ALIASES) {
+            await pause(ANOTHER_NODE_MS)
+            continue
+          }
+          committer.requireFence()
+        } else if (error instanceof StaleReadError) committer.requireFence()
+        missing = 1
         await backOff(error)
       }
     }

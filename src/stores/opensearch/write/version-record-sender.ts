@@ -11,7 +11,7 @@ import type { WrittenStates } from './written-states.ts'
 
 export interface VersionRecordSenderOptions {
   client: OpenSearch
-  /** Receives the results of each bulk. */
+  /** Receives the results of each bulk to the index that is read. */
   written: Pick<WrittenStates, 'record'>
   /** For each request, in milliseconds. */
   deadlineMs: number
@@ -82,7 +82,7 @@ export function createVersionRecordSender(options: VersionRecordSenderOptions) {
       }
       const lines = pending.map((item) => actionLines(states, 'versionRecords', item, 0))
       const results = await sendLines(index, lines)
-      written.record(index, pending, results)
+      if (index === targets()[0]) written.record(index, pending, results)
       const isLast = attempt === MAX_RECORD_ATTEMPTS
       pending = pending.filter((item, at) => {
         const result = results[at]

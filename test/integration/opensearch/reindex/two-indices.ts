@@ -60,7 +60,7 @@ export function useTwoIndices() {
         to: `${prefix}to`,
         alias: `${prefix}to-copy`,
         onDelay() {},
-        async assertRetryable() {},
+        async prepareRetry() {},
         aliasOf: (index: string) => index,
       }
     },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { StaleReadError } from '../../../../src/stores/opensearch/write/written-states.ts'
 import {
   FIRST_STAMP,
   failed,
@@ -88,6 +89,16 @@ describe('a bulk for several indices', () => {
       { name: 'index', _id: 'a', if_seq_no: 4, if_primary_term: 1 },
       { name: 'index', _id: 'a', if_seq_no: 7, if_primary_term: 1 },
     ])
+  })
+
+  it('the states of version records are kept for the index that is read, and for no other', async () => {
+    const accepted = items({ index: { _id: 'a', status: 200, _seq_no: 8, _primary_term: 1 } })
+    const { send, known, recordTargets } = await start(record(4), accepted, record(7), accepted)
+    recordTargets.push('order-heads-v1', 'order-heads-v2')
+    await send('versionRecords', [put('a')])
+    const outdated = { if_seq_no: 7, if_primary_term: 1 }
+    expect(() => known.assertCurrent('order-heads-v1', 'a', outdated)).toThrow(StaleReadError)
+    expect(() => known.assertCurrent('order-heads-v2', 'a', outdated)).not.toThrow()
   })
 
   it('version records also reach an index that a fence adds while they are sent', async () => {

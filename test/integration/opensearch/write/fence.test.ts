@@ -155,6 +155,7 @@ describe('a fence', () => {
     const { isRaised, paths } = await raise()
     expect(isRaised).toBe(true)
     expect(paths).toEqual([
+      aliasPath('orders'),
       aliasPath('orders-w-*,order-heads-w-*,order-events-w-*'),
       '/_aliases',
       '/_tasks?actions=indices:data/write/bulk*',
@@ -208,7 +209,6 @@ describe('a fence', () => {
       { add: { index: 'orders-v2', alias: 'orders-filterable' } },
     ])
     expect(paths.at(-1)).toBe('/_aliases')
-    expect(paths).toContain('/orders-v2/_refresh')
   })
 
   it('a fence keeps the read alias when the first target is live', async () => {
@@ -252,9 +252,9 @@ describe('a fence', () => {
 
   it('a fence reads documents and counts from primaries alone, since a replica may lack writes', async () => {
     const targets = ['orders-v1', 'orders-v2']
-    const { error, received } = await raise({ search: partialWriteFound }, targets)
-    expect(error).toBeUndefined()
-    const reads = received.flatMap(({ path }) => {
+    const { received } = await raise({ search: partialWriteFound }, targets)
+    const counting = await raise({}, targets)
+    const reads = [...received, ...counting.received].flatMap(({ path }) => {
       const { pathname, searchParams } = new URL(path, 'http://x')
       const [, operation] = /_(mget|search|count)$/.exec(pathname) ?? []
       return operation ? [`${operation} ${searchParams.get('preference')}`] : []
@@ -273,6 +273,26 @@ describe('a fence', () => {
     const reads = received.filter(({ path }) => /_(mget|search|count)/.test(path))
     const read = reads.map(({ path }) => path.split('/')[1])
     expect([...new Set(read)].sort()).toEqual(['orders-w-7-v1', 'orders-w-7-v2'])
+  })
+
+  it('a fence that reverted a write must be raised at the next epoch', async () => {
+    const targets = ['orders-v1', 'orders-v2']
+    const { isRaised, paths } = await raise({ search: partialWriteFound }, targets)
+    expect(isRaised).toBe(false)
+    expect(paths.at(-1)).toContain('/_bulk')
+  })
+
+  it('the fence of a rollback reads the live index through an alias too', async () => {
+    const read = respond(200, { 'orders-v2': { aliases: { orders: {} } } })
+    const { received } = await raise({ read, search: partialWriteFound }, ['orders-v1'])
+    expect(swapped(received)).toEqual(
+      expect.arrayContaining([
+        { add: { index: 'orders-v2', alias: 'orders-w-7-v2', is_write_index: true } },
+      ]),
+    )
+    const reads = received.filter(({ path }) => /_(mget|search)/.test(path))
+    expect(reads.map(({ path }) => path.split('/')[1])).toContain('orders-w-7-v2')
+    expect(reads.every(({ path }) => path.startsWith('/orders-w-7-'))).toBe(true)
   })
 
   it('a fence that waited for bulks of other epochs on any node must be raised at the next epoch', async () => {

@@ -344,6 +344,24 @@ describe('a read by id', () => {
     },
   )
 
+  it('a node that has an earlier state of a document of an order is fenced off too', async () => {
+    const acceptDocument = respond(200, {
+      items: [{ index: { _id: 'acc_1:ord_1', status: 201, _seq_no: 5, _primary_term: 1 } }],
+    })
+    const view = (seqNo: number) =>
+      respond(200, {
+        docs: [{ _id: 'acc_1:ord_1', found: true, _seq_no: seqNo, _primary_term: 1, _source: {} }],
+      })
+    const { index, received } = await open(acceptDocument)
+    await writeBulk(index, () => put('ord_1'))
+    reads = [view(4), view(5)]
+    await writeBulk(index, async (reader) => {
+      await reader.views([key('ord_1')])
+      return NOTHING
+    })
+    expect(readFrom(received)).toEqual(expect.arrayContaining(['orders-w-1-v1', 'orders-w-2-v1']))
+  })
+
   it('what this writer wrote is forgotten after a fence, which every node knows that answers', async () => {
     const { index, events } = await open(acceptRecord, reset)
     await writeRecord(index)

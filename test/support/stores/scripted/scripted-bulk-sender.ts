@@ -47,18 +47,19 @@ async function startBulkSender(
   }
   const { client } = connect([url])
   const states = createOptimisticConcurrency()
+  const known = createWrittenStates()
   const delays: string[] = []
   const sender = createBulkSender({
     client,
     names,
     lease,
-    written: createWrittenStates(),
+    written: known,
     deadlineMs: GENEROUS_MS,
     onDelay: (reason) => delays.push(reason),
   })
   const send = (target: BulkTarget, items: readonly BulkItem[]) =>
     sender.send(target, items, states)
-  return { send, lastWrite: sender.lastWrite, states, delays, received, recordTargets }
+  return { send, lastWrite: sender.lastWrite, states, known, delays, received, recordTargets }
 }
 
 /** An item that contains its write timestamp; `padding` makes it larger. */

@@ -6,6 +6,7 @@ import { type DocumentState, documentState } from '../documents.ts'
 import { NOT_FOUND } from '../errors.ts'
 import { firstChunk } from './bulk-request.ts'
 import {
+  BULK_FILTER_PATH,
   type BulkItemResult,
   describeResult,
   outcomeOf,
@@ -21,11 +22,6 @@ export interface DocumentWrite {
 /** The new state of a document, or why nothing was written. */
 export type WriteOutcome = DocumentState | 'conflict' | 'missing'
 
-type ItemResult = BulkItemResult & { _seq_no?: number; _primary_term?: number }
-
-const FILTER_PATH = ['status', 'error', '_seq_no', '_primary_term'].map(
-  (field) => `items.*.${field}`,
-)
 const DOCUMENT_MISSING = 'document_missing_exception'
 
 /**
@@ -60,11 +56,11 @@ export async function sendWrites(
   }
   return writes.map((documentWrite) => outcomes.get(documentWrite) ?? 'missing')
 
-  async function sendChunk(lines: readonly string[]): Promise<ItemResult[]> {
+  async function sendChunk(lines: readonly string[]): Promise<BulkItemResult[]> {
     const request = {
       index,
       require_alias: true,
-      filter_path: FILTER_PATH,
+      filter_path: BULK_FILTER_PATH,
       body: lines.join('') as never,
     }
     const response = await write(deadlineMs, (options) => client.bulk(request, options))
@@ -72,7 +68,7 @@ export async function sendWrites(
   }
 
   /** `undefined` when the write can be sent again. */
-  function toOutcome(result: ItemResult): WriteOutcome | undefined {
+  function toOutcome(result: BulkItemResult): WriteOutcome | undefined {
     const { status, error } = result
     const state = documentState(result)
     const kind = outcomeOf(result)

@@ -40,6 +40,7 @@ function start() {
         return isFull
       },
       clear: () => {
+        events.push('forget')
         isFull = false
       },
     },
@@ -76,5 +77,6 @@ it('full states are forgotten by a fence, once the bulks of records in flight ha
   expect(await second).toBe(false) // It was read before the fence.
   expect(await commit()).toBe(true)
   const written = ['orders', 'versionRecords', 'records sent']
-  expect(events).toEqual([...written, 'fence', ...written])
+  // Not after the fence, which lets writes of the new epoch through.
+  expect(events).toEqual([...written, 'forget', 'fence', ...written])
 })

@@ -32,20 +32,26 @@ export interface DocumentSearchResponse extends SearchResponse {
 const FILTER_PATH =
   'timed_out,_shards.total,_shards.successful,_shards.failed,hits.total.value,hits.hits,aggregations'
 
-/** Searches the primary shard. @throws Unavailable also when a hit may be missing */
+/** Searches one copy of the shard. @throws Unavailable also when a hit may be missing */
 export async function searchRaw(
   { client, index, deadlineMs }: IndexTarget,
   body: object,
+  preference = '_primary',
 ): Promise<DocumentSearchResponse> {
-  const path = `/${index}/_search?preference=_primary&allow_partial_search_results=false&filter_path=${FILTER_PATH}`
+  const path = `/${index}/_search?preference=${preference}&allow_partial_search_results=false&filter_path=${FILTER_PATH}`
   const request = { path, body: JSON.stringify({ track_total_hits: false, ...body }) }
   const response: DocumentSearchResponse = parseResponse(await readRaw(client, deadlineMs, request))
   completeRawHits(response)
   return response
 }
 
-async function searchHits(target: IndexTarget, body: object): Promise<FoundHit[]> {
-  const hits = completeRawHits(await searchRaw(target, { seq_no_primary_term: true, ...body }))
+async function searchHits(
+  target: IndexTarget,
+  body: object,
+  preference?: string,
+): Promise<FoundHit[]> {
+  const withState = { seq_no_primary_term: true, ...body }
+  const hits = completeRawHits(await searchRaw(target, withState, preference))
   return hits.map((hit) => toFoundHit(target, hit))
 }
 
@@ -61,6 +67,8 @@ export interface PagedSearch {
   /** Sort keys that every hit has; `_seq_no` is added, so that no two hits are equal. */
   sort: readonly object[]
   pageSize: number
+  /** Which copy of the shard is searched; the primary when absent. */
+  preference?: string
 }
 
 /** Pages of hits as of the last refresh, with their sources. */
@@ -101,13 +109,13 @@ export async function* searchCurrent(
 
 async function* pagesOf(
   target: IndexTarget,
-  { query, sort, pageSize }: PagedSearch,
+  { query, sort, pageSize, preference }: PagedSearch,
   hasSource: boolean,
 ): AsyncGenerator<FoundHit[]> {
   const body = { size: pageSize, query, sort: [...sort, { _seq_no: 'asc' }], _source: hasSource }
   for (let after: unknown; ; ) {
     const next = after === undefined ? {} : { search_after: after }
-    const hits = await searchHits(target, { ...body, ...next })
+    const hits = await searchHits(target, { ...body, ...next }, preference)
     if (hits.length > 0) yield hits
     if (hits.length < pageSize) return
     after = hits.at(-1)?.sort

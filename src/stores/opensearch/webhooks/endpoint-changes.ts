@@ -6,6 +6,7 @@ import {
   refreshIndex,
   searchPages,
 } from '../client/document-search.ts'
+import { BAD_REQUEST, isRejectedWith } from '../client/errors.ts'
 
 /** Documents that changed, and the token for the next call. */
 export interface DocumentChanges {
@@ -27,23 +28,39 @@ const NONE = -1
  * operations become searchable out of order, so a smaller number can appear later. Changes after
  * the checkpoint are returned too, and again by the next call. A change that OpenSearch loses with a
  * node, before it acknowledges it, stays returned until the endpoint changes again.
+ *
+ * A node that was cut off answers from its outdated copy, even a search of the primary. So only the
+ * copy whose checkpoint becomes the token is searched. If that one is outdated, the next call
+ * returns what this call missed.
  * @throws Unavailable
  */
 export async function readChanges(
   target: IndexTarget,
   token: string | null,
 ): Promise<DocumentChanges> {
-  const { uuid, checkpoint } = await readCheckpoint(target)
+  const { uuid, checkpoint, node } = await readCheckpoint(target)
   const next = `${uuid}:${checkpoint}`
   if (token === next) return { documents: [], token }
   const since = parseToken(token, uuid, checkpoint)
   await refreshIndex(target) // Makes all operations up to the checkpoint searchable.
-  // Without an upper bound: a document that was rewritten after the checkpoint has no other version.
-  const query = { range: { _seq_no: { gt: since } } }
   const documents: FoundDocument[] = []
-  for await (const page of searchPages(target, { query, sort: [], pageSize: PAGE_SIZE }))
-    documents.push(...page)
+  for await (const page of searchAfter(target, since, node)) documents.push(...page)
   return { documents, token: next }
+}
+
+/**
+ * Searches the copy on a node for later operations. Without an upper bound: a document that was
+ * rewritten after the checkpoint has no other version.
+ */
+async function* searchAfter(target: IndexTarget, since: number, node: string) {
+  const query = { range: { _seq_no: { gt: since } } }
+  const preference = `_only_nodes:${node}`
+  try {
+    yield* searchPages(target, { query, sort: [], pageSize: PAGE_SIZE, preference })
+  } catch (error) {
+    if (!isRejectedWith(error, BAD_REQUEST)) throw error
+    throw new Unavailable(`the primary shard of ${target.index} left its node: ${error.message}`)
+  }
 }
 
 /** A checkpoint beyond the current one is of a history that the index lost. */
@@ -53,27 +70,31 @@ function parseToken(token: string | null, uuid: string, checkpoint: number): num
 }
 
 interface StatsResponse {
+  _shards?: { failed?: unknown }
   indices?: Record<string, { uuid?: unknown; shards?: Record<string, ShardStats[]> }>
 }
 
 interface ShardStats {
-  routing?: { primary?: boolean }
+  routing?: { primary?: boolean; node?: unknown }
   seq_no?: { global_checkpoint?: unknown }
 }
 
 async function readCheckpoint({ client, index, deadlineMs }: IndexTarget) {
-  const filter_path = ['uuid', 'shards.*.routing.primary', 'shards.*.seq_no'].map(
-    (field) => `indices.*.${field}`,
-  )
+  const ofShards = ['routing', 'seq_no'].map((field) => `indices.*.shards.*.${field}`)
+  const filter_path = ['_shards.failed', 'indices.*.uuid', ...ofShards]
   const request = { index, metric: 'docs', level: 'shards' as const, filter_path }
-  const { indices } = (await read(deadlineMs, (options) =>
+  const { _shards, indices } = (await read(deadlineMs, (options) =>
     client.indices.stats(request as object, options),
   )) as StatsResponse
   const [{ uuid, shards } = {}] = Object.values(indices ?? {})
-  const primary = Object.values(shards ?? {})
+  const primaries = Object.values(shards ?? {})
     .flat()
-    .find(({ routing }) => routing?.primary)
-  const checkpoint = primary?.seq_no?.global_checkpoint
-  if (typeof uuid === 'string' && typeof checkpoint === 'number') return { uuid, checkpoint }
+    .filter(({ routing }) => routing?.primary)
+  const [{ routing: { node } = {}, seq_no } = {}] = primaries
+  const checkpoint = seq_no?.global_checkpoint
+  // A node that missed a promotion lists two primaries, or no response of the new one.
+  const isCurrent = _shards?.failed === 0 && primaries.length === 1
+  const isComplete = typeof uuid === 'string' && typeof checkpoint === 'number'
+  if (isCurrent && isComplete && typeof node === 'string') return { uuid, checkpoint, node }
   throw new Unavailable(`the primary shard of ${index} did not return its checkpoint`)
 }

@@ -3,7 +3,11 @@ import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { readChanges } from '../../../../src/stores/opensearch/webhooks/endpoint-changes.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
 import { GENEROUS_MS, useScriptedNodes } from '../../../support/stores/scripted/scripted-nodes.ts'
-import { type Behaviour, respond } from '../../../support/stores/scripted/scripted-server.ts'
+import {
+  type Behaviour,
+  respond,
+  respondError,
+} from '../../../support/stores/scripted/scripted-server.ts'
 import { endpoint } from '../../../support/webhooks/endpoint.ts'
 import { useOpenSearchWebhooks } from '../../../support/webhooks/use-opensearch-webhooks.ts'
 
@@ -56,11 +60,15 @@ describe('the changes of endpoints', () => {
 
 describe('the changes since a checkpoint', () => {
   const shard = (checkpoint: unknown, primary = true) => ({
-    routing: { primary },
+    routing: { primary, node: `node-${checkpoint}` },
     seq_no: { max_seq_no: 9, local_checkpoint: 8, global_checkpoint: checkpoint },
   })
-  const stats = (...shards: object[]) =>
-    respond(200, { indices: { 'e-v1': { uuid: 'U', shards: { 0: shards } } } })
+  const statsWith = (failed: number, ...shards: object[]) =>
+    respond(200, {
+      _shards: { failed },
+      indices: { 'e-v1': { uuid: 'U', shards: { 0: shards } } },
+    })
+  const stats = (...shards: object[]) => statsWith(0, ...shards)
   const refreshed = respond(200, { _shards: { failed: 0 } })
   const found = (...hits: object[]) =>
     respond(200, {
@@ -103,12 +111,29 @@ describe('the changes since a checkpoint', () => {
     expect(received).toHaveLength(1)
   })
 
+  it('are searched on the copy of the checkpoint, because another may be outdated', async () => {
+    const { changes, received } = await start(stats(shard(9, false), shard(7)), refreshed, found())
+    await changes('U:4')
+    expect(received[2]?.path).toContain('/e/_search?preference=_only_nodes:node-7&')
+  })
+
+  it('are unavailable when that copy is no longer on its node', async () => {
+    const { changes } = await start(
+      stats(shard(7)),
+      refreshed,
+      respondError(400, 'illegal_argument_exception'),
+    )
+    await expect(changes('U:4')).rejects.toBeInstanceOf(Unavailable)
+  })
+
   it.each([
     ['no primary', stats(shard(7, false))],
     ['no checkpoint', stats(shard(undefined))],
+    ['two primaries, one of which is outdated', stats(shard(7), shard(9))],
+    ['no statistics of a copy, which may be the primary by now', statsWith(1, shard(7))],
     ['no index', respond(200, {})],
   ])('are unavailable where the response has %s', async (_what, behaviour) => {
-    const { changes } = await start(behaviour)
+    const { changes } = await start(behaviour, refreshed, found())
     await expect(changes(null)).rejects.toBeInstanceOf(Unavailable)
   })
 })

@@ -80,7 +80,8 @@ const otherThan = (node: OpenSearchNode) => cluster.nodes.find((other) => other 
 async function openStores() {
   const backend = createBackend()
   onTestFinished(() => backend.remove())
-  const orders = `${backend.env['INDEX_PREFIX']}orders-v1`
+  const prefix = backend.env['INDEX_PREFIX']
+  const orders = `${prefix}orders-v1`
   const init = await openServices(parseConfig(backend.env))
   await init.initialize()
   await init.close()
@@ -90,7 +91,7 @@ async function openStores() {
     BULK_DEADLINE_MS: '5000',
     WRITER_LEASE_MS: '10000',
   }
-  return { env, orders, primary: await cluster.nodeOfPrimary(orders) }
+  return { env, prefix, orders, primary: await cluster.nodeOfPrimary(orders) }
 }
 
 /** Services of a process whose requests a new proxy forwards to `node`. */
@@ -185,6 +186,31 @@ describe('a node that left the cluster answers as the primary that it was', () =
     })
     expect(await reindexing).toMatchObject({ documents: 1 })
     expect(await services.orders.get('acc_1', 'ord_1')).not.toBeNull()
+  })
+
+  it('but no removal of sessions ends while the node does not know one of them', {
+    timeout: TEST_MS,
+  }, async () => {
+    const { env, prefix } = await openStores()
+    const init = await openServices(parseConfig(env))
+    const session = { accountId: 'acc_1', subject: 'maria', capabilities: [], expiresAt: 9e12 }
+    await init.managementStores.sessions.insert({ ...session, digest: 'd0' })
+    await init.close()
+    const primary = await cluster.nodeOfPrimary(`${prefix}console-sessions`)
+    const { services, divert, close } = await openThrough(env, otherThan(primary))
+    onTestFinished(close)
+    const { managementStores: stores } = services
+    let removing: Promise<unknown> | undefined
+
+    await cluster.sleep(primary, async () => {
+      await stores.sessions.insert({ ...session, digest: 'd1' })
+      const search = divert({ path: /console-sessions\/_search/, to: primary })
+      removing = stores.sessions.removeOf('acc_1').catch((error: unknown) => error)
+      await search.requested
+    })
+    expect(await removing).toMatchObject({ message: expect.stringContaining('an outdated copy') })
+    await stores.sessions.removeOf('acc_1')
+    expect(await stores.sessions.find('d1')).toBeNull()
   })
 })
 

@@ -50,7 +50,8 @@ export async function openOpenSearchWebhooks(backend: Backend) {
     refresh: backend.refresh,
     record: (...records: readonly EventRecord[]) => recordEvents(prefix, records),
     async storedRecords(): Promise<EventRecord[]> {
-      const body = { size: 1_000, sort: [{ _seq_no: 'asc' }] }
+      const query = { exists: { field: 'recorded_at' } }
+      const body = { size: 1_000, query, sort: [{ _seq_no: 'asc' }] }
       const { hits } = await opensearch<{ hits: { hits: { _source: RecordSource }[] } }>(
         'POST',
         `${prefix}order-events/_search`,

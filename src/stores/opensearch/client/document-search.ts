@@ -19,7 +19,7 @@ export interface FoundDocument {
   state: DocumentState
 }
 
-interface FoundHit extends FoundDocument {
+export interface FoundHit extends FoundDocument {
   sort: unknown
 }
 
@@ -45,7 +45,8 @@ export async function searchRaw(
   return response
 }
 
-async function searchHits(
+/** The hits of a search of the primary shard by default, with their states. @throws like {@link searchRaw} */
+export async function searchHits(
   target: IndexTarget,
   body: object,
   preference?: string,
@@ -120,13 +121,6 @@ async function* pagesOf(
     if (hits.length < pageSize) return
     after = hits.at(-1)?.sort
   }
-}
-
-/** The greatest sequence number of the hits; `null` without any. */
-export async function newestSeqNo(target: IndexTarget, query: object): Promise<number | null> {
-  const body = { size: 1, query, sort: [{ _seq_no: 'desc' }], _source: false }
-  const [hit] = await searchHits(target, body)
-  return hit?.state.if_seq_no ?? null
 }
 
 /** Makes all earlier writes visible to searches. @throws Unavailable when a shard copy failed */

@@ -41,6 +41,13 @@ export function documentState({ _seq_no, _primary_term }: StateFields): Document
   return { if_seq_no: _seq_no, if_primary_term: _primary_term }
 }
 
+/** A promotion of a replica increases the primary term, and may reuse sequence numbers. */
+export function isOlderState(one: DocumentState, other: DocumentState): boolean {
+  if (one.if_primary_term !== other.if_primary_term)
+    return one.if_primary_term < other.if_primary_term
+  return one.if_seq_no < other.if_seq_no
+}
+
 interface GetResponse extends StateFields {
   found?: unknown
   _source?: unknown

@@ -32,7 +32,8 @@ export async function replaceDocument(
   }
 }
 
-function stateOf({ index }: DocumentAddress, response: object): DocumentState {
+/** The state in the response to a write. @throws Unavailable when it is missing */
+export function stateOf({ index }: DocumentAddress, response: object): DocumentState {
   const state = documentState(response)
   if (state !== null) return state
   throw new Unavailable(

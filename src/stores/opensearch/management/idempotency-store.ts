@@ -5,7 +5,7 @@ import type {
   RequestClaim,
 } from '../../../management/idempotency/idempotency-store.ts'
 import { type DocumentWrite, sendWrites } from '../client/bulk/send-writes.ts'
-import { removeMatching } from '../client/bulk/write-matching.ts'
+import { purgeMatching } from '../client/bulk/write-matching.ts'
 import type { IndexTarget } from '../client/document-search.ts'
 import { type DocumentState, readDocument } from '../client/documents.ts'
 import { storedObject } from './stored-object.ts'
@@ -75,7 +75,7 @@ export function createOpenSearchIdempotencyStore(target: IndexTarget): Idempoten
     forget: (claim) =>
       writeClaimed(claim, ({ state }) => ({ action: { delete: { _id: claim.id, ...state } } })),
     async purge(beforeMs) {
-      await removeMatching(target, { range: { created_at: { lt: beforeMs } } })
+      await purgeMatching(target, { range: { created_at: { lt: beforeMs } } })
     },
   }
 }

@@ -4,7 +4,7 @@ import type {
   StoredSession,
 } from '../../../management/sessions/session-store.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
-import { removeMatching } from '../client/bulk/write-matching.ts'
+import { purgeMatching, removeMatching } from '../client/bulk/write-matching.ts'
 import type { IndexTarget } from '../client/document-search.ts'
 import { readDocument } from '../client/documents.ts'
 import { storedObject } from './stored-object.ts'
@@ -56,7 +56,7 @@ export function createOpenSearchSessionStore(target: IndexTarget): SessionStore 
       await removeMatching(target, { term: { account_id: accountId } })
     },
     async purge(beforeMs) {
-      await removeMatching(target, { range: { expires_at: { lt: beforeMs } } })
+      await purgeMatching(target, { range: { expires_at: { lt: beforeMs } } })
     },
   }
 }

@@ -1,7 +1,7 @@
 import { sumUsage } from '../../../management/usage/sum-usage.ts'
 import type { UsageCounters, UsageStore } from '../../../management/usage/usage-store.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
-import { removeMatching } from '../client/bulk/write-matching.ts'
+import { purgeMatching } from '../client/bulk/write-matching.ts'
 import {
   type IndexTarget,
   refreshIndex,
@@ -75,7 +75,7 @@ export function createOpenSearchUsageStore(target: IndexTarget): UsageStore {
       return new Map(buckets.map(({ key, last }) => [key, last.value]))
     },
     async purge(beforeDay) {
-      await removeMatching(target, { range: { day: { lt: beforeDay } } })
+      await purgeMatching(target, { range: { day: { lt: beforeDay } } })
     },
   }
 }

@@ -1,9 +1,10 @@
 import type { DeliveryStore } from '../../../webhooks/deliveries/delivery.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
-import { removeMatching, writeMatching } from '../client/bulk/write-matching.ts'
+import { purgeMatching, writeMatching } from '../client/bulk/write-matching.ts'
 import { type FoundDocument, type IndexTarget, refreshIndex } from '../client/document-search.ts'
 import { documentState, readDocument, readDocuments } from '../client/documents.ts'
 import { damagedDocument } from '../client/errors.ts'
+import { MARKER_ID } from '../client/linearizable-search.ts'
 import type { ReportDamaged } from './damage-report.ts'
 import { deliverySource, parseDelivery, revisionOf, storedDelivery } from './delivery-document.ts'
 import { createOpenSearchDeliverySearch, intactDelivery } from './delivery-search.ts'
@@ -60,7 +61,7 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
 
     async byId(id) {
       const found = await readDocument(client, deadlineMs, { index, id })
-      if (found === null) return null
+      if (found === null || id === MARKER_ID) return null
       const delivery = parseDelivery(id, found.source)
       if (delivery === null) throw damagedDocument(index, id)
       return storedDelivery(delivery, found.state)
@@ -120,7 +121,7 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
       const openAt = await oldestOpenRecordAt()
       const recorded = { lt: Math.min(beforeMs, openAt ?? Infinity) }
       const filter = [{ range: { recorded_at: recorded } }]
-      await removeMatching(target, { bool: { filter, must_not: [OPEN] } })
+      await purgeMatching(target, { bool: { filter, must_not: [OPEN] } })
     },
   }
 }

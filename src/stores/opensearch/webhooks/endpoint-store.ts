@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointStore } from '../../../webhooks/endpoints/endpoint.ts'
-import { removeMatching } from '../client/bulk/write-matching.ts'
+import { purgeMatching } from '../client/bulk/write-matching.ts'
 import {
   type FoundDocument,
   type IndexTarget,
@@ -124,7 +124,7 @@ export function createOpenSearchEndpointStore({
     },
 
     purgeDeleted(beforeMs) {
-      return removeMatching(target, { range: { deleted_at: { lt: beforeMs } } })
+      return purgeMatching(target, { range: { deleted_at: { lt: beforeMs } } })
     },
   }
 }

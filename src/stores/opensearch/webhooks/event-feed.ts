@@ -8,7 +8,7 @@ import {
 } from '../../../webhooks/events/event-record.ts'
 import type { EventFeed } from '../../../webhooks/webhook-stores.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
-import { removeMatching, writeMatching } from '../client/bulk/write-matching.ts'
+import { purgeMatching, writeMatching } from '../client/bulk/write-matching.ts'
 import {
   type FoundDocument,
   type IndexTarget,
@@ -150,7 +150,7 @@ export function createOpenSearchEventFeed({
 
     async purge(beforeMs) {
       const filter = [{ term: { fanned_out: true } }, { range: { recorded_at: { lt: beforeMs } } }]
-      await removeMatching(target, { bool: { filter } })
+      await purgeMatching(target, { bool: { filter } })
     },
   }
 }

@@ -1,6 +1,6 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { BulkItemResult } from '../client/bulk/bulk-response.ts'
-import { type DocumentState, documentState } from '../client/documents.ts'
+import { type DocumentState, documentState, isOlderState } from '../client/documents.ts'
 import type { BulkItem } from './bulk-item.ts'
 
 /** A node that was removed from the cluster answered as the primary that it was. */
@@ -42,7 +42,7 @@ export function createWrittenStates(maxStates: number = MAX_STATES): WrittenStat
 
     assertCurrent(index, id, read) {
       const written = states.get(index)?.get(id)
-      if (written === undefined || (read !== null && !isOlder(read, written))) return
+      if (written === undefined || (read !== null && !isOlderState(read, written))) return
       throw new StaleReadError(
         `a node of OpenSearch that left the cluster returned an outdated ${id} of ${index}`,
       )
@@ -51,11 +51,4 @@ export function createWrittenStates(maxStates: number = MAX_STATES): WrittenStat
     isFull: () => states.values().reduce((sum, { size }) => sum + size, 0) >= maxStates,
     clear: () => states.clear(),
   }
-}
-
-/** A promotion of a replica increases the primary term, and may reuse sequence numbers. */
-function isOlder(one: DocumentState, other: DocumentState): boolean {
-  if (one.if_primary_term !== other.if_primary_term)
-    return one.if_primary_term < other.if_primary_term
-  return one.if_seq_no < other.if_seq_no
 }

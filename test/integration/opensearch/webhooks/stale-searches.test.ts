@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { MARKER_ID } from '../../../../src/stores/opensearch/client/linearizable-search.ts'
 import { createOpenSearchWebhookStores } from '../../../../src/stores/opensearch/webhooks/webhook-stores.ts'
 import type { DeliveryStore, DueQuery } from '../../../../src/webhooks/deliveries/delivery.ts'
 import { GENEROUS_MS } from '../../../support/stores/scripted/scripted-nodes.ts'
@@ -182,6 +183,14 @@ describe('a search for deliveries before the refresh', () => {
     expect(await deliveries.hold('we_1', 20_000)).toBe(0)
     expect(await read('a')).toMatchObject({ state: 'delivered' })
   })
+})
+
+it('the marker of a transition is no delivery', async () => {
+  const { deliveries } = test.stores
+  await deliveries.create(Array.from({ length: 1_001 }, (_, n) => delivery({ id: `dlv_${n}` })))
+  expect(await deliveries.hold('we_1', 20_000)).toBe(1_001)
+  expect(await test.search(DELIVERIES, { ids: { values: [MARKER_ID] } })).toEqual([MARKER_ID])
+  expect(await deliveries.byId(MARKER_ID)).toBeNull()
 })
 
 describe('a search for event records before the refresh', () => {

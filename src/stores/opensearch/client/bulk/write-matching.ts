@@ -1,10 +1,10 @@
 import {
   type FoundDocument,
   type IndexTarget,
-  newestSeqNo,
   refreshIndex,
   searchPages,
 } from '../document-search.ts'
+import { searchLinearizable } from '../linearizable-search.ts'
 import { type DocumentWrite, sendWrites } from './send-writes.ts'
 
 /** Sources of these documents are in memory at a time. */
@@ -22,20 +22,14 @@ export async function writeMatching(
   writeOf: (document: FoundDocument) => DocumentWrite | null,
 ): Promise<number> {
   const written = new Set<string>()
-  for (let isDone = false; !isDone; ) {
-    await refreshIndex(target)
-    isDone = await writePass()
+  for (;;) {
+    if (await writePass()) return written.size
   }
-  return written.size
 
   /** Visits what matched at its start. Whether it found nothing to write. */
   async function writePass(): Promise<boolean> {
-    const newest = await newestSeqNo(target, query)
-    if (newest === null) return true
     let isDone = true
-    const bounded = { bool: { filter: [query, { range: { _seq_no: { lte: newest } } }] } }
-    const search = { query: bounded, sort: [], pageSize: PAGE_SIZE }
-    for await (const page of searchPages(target, search)) {
+    for await (const page of searchLinearizable(target, { query, pageSize: PAGE_SIZE })) {
       const work = page.flatMap((document) => {
         const write = written.has(document.id) ? null : writeOf(document)
         return write === null ? [] : [{ id: document.id, write }]
@@ -55,7 +49,19 @@ export async function writeMatching(
 
 /** Removes the documents that match. Those that change meanwhile stay if they no longer match. */
 export async function removeMatching(target: IndexTarget, query: object): Promise<void> {
-  await writeMatching(target, query, ({ id, state }) => ({
-    action: { delete: { _id: id, ...state } },
-  }))
+  await writeMatching(target, query, removalOf)
 }
+
+/**
+ * Removes the documents that match, for a caller that repeats this: those that change meanwhile, or
+ * that an outdated copy lacks, stay until then.
+ */
+export async function purgeMatching(target: IndexTarget, query: object): Promise<void> {
+  await refreshIndex(target)
+  for await (const page of searchPages(target, { query, sort: [], pageSize: PAGE_SIZE }))
+    await sendWrites(target, page.map(removalOf))
+}
+
+const removalOf = ({ id, state }: FoundDocument): DocumentWrite => ({
+  action: { delete: { _id: id, ...state } },
+})

@@ -12,7 +12,8 @@ import {
   type StoredDocument,
 } from './client/documents.ts'
 import { CONFLICT, isRejectedWith } from './client/errors.ts'
-import { completeHits, completeRawHits, type Hit } from './client/search-response.ts'
+import { searchLinearizable } from './client/linearizable-search.ts'
+import { completeHits, type Hit } from './client/search-response.ts'
 import { refreshIndices } from './client/shards.ts'
 import type { EnsureIndices } from './indices/ensure-indices.ts'
 import type { IndexNames } from './indices/index-names.ts'
@@ -76,9 +77,6 @@ export function createOpenSearchKeyStore({
     return completeHits(await read(deadlineMs, (options) => client.search(request, options)))
   }
 
-  /** Makes all writes before this call searchable. */
-  const refreshKeys = () => refreshIndices(client, deadlineMs, [names.keys])
-
   async function updateKey(
     address: DocumentAddress,
     doc: object,
@@ -128,7 +126,7 @@ export function createOpenSearchKeyStore({
     async list(accountId, { refresh = false } = {}) {
       if (refresh) {
         await ensureIndices.keys()
-        await refreshKeys()
+        await refreshIndices(client, deadlineMs, [names.keys])
       }
       const keys: KeyRecord[] = []
       for (let hits: Hit[] = []; ; ) {
@@ -144,12 +142,10 @@ export function createOpenSearchKeyStore({
     },
 
     async wasAnyKeyUsed() {
-      await refreshKeys()
-      const body: object = { size: 1, query: { exists: { field: 'last_valid_at' } } }
-      const complete = { preference: '_primary', allow_partial_search_results: false }
-      const used = { index: names.keys, ...complete, _source: false, body }
-      const answer = await read(deadlineMs, (options) => client.search(used, options))
-      return completeRawHits(answer).length > 0
+      const target = { client, index: names.keys, deadlineMs: writeDeadlineMs }
+      const query = { exists: { field: 'last_valid_at' } }
+      const { done } = await searchLinearizable(target, { query, pageSize: 1 }).next()
+      return !done
     },
 
     async insert({ digest, ...key }) {

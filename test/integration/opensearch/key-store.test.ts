@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../src/lib/unavailable.ts'
 import { RequestRejectedError } from '../../../src/stores/opensearch/client/errors.ts'
+import { MARKER_ID } from '../../../src/stores/opensearch/client/linearizable-search.ts'
 import {
   createOpenSearchKeyStore,
   type OpenSearchKeyStoreOptions,
@@ -311,29 +312,37 @@ describe('the keys of an account', () => {
 })
 
 describe('the use of a key', () => {
-  it('the store refreshes before it searches for a used key', async () => {
-    const { keys, received } = await start(refreshed, hits(1))
-    expect(await keys.wasAnyKeyUsed()).toBe(true)
+  const state = { _seq_no: 7, _primary_term: 1 }
+  const marked = respond(201, state)
+  const foundIds = (...ids: string[]) =>
+    respond(200, {
+      timed_out: false,
+      _shards: { total: 1, successful: 1, failed: 0 },
+      hits: { hits: ids.map((_id) => ({ _id, ...state })) },
+    })
+
+  it.each([
+    [true, foundIds(MARKER_ID, 'd1')],
+    [false, foundIds(MARKER_ID)],
+  ])('the store finds whether a key was used: %s', async (wasUsed, answer) => {
+    const { keys, received } = await start(marked, answer)
+    expect(await keys.wasAnyKeyUsed()).toBe(wasUsed)
     expect(received.map(({ path }) => path.split('?')[0])).toEqual([
-      '/api-keys/_refresh',
+      `/api-keys/_doc/${MARKER_ID}`,
       '/api-keys/_search',
     ])
-    expect(bodyOf(received[1]).query).toEqual({ exists: { field: 'last_valid_at' } })
-    expect(queryOf(received[1])).toMatchObject({ preference: '_primary' })
+    expect(queryOf(received[0])).toEqual({ refresh: 'true', require_alias: 'true' })
+    expect(received[1]?.body).toContain('{"exists":{"field":"last_valid_at"}}')
   })
 
   it.each<[string, Behaviour[]]>([
-    ['the refresh misses a copy', [failedRefresh(), hits()]],
-    ['there are no keys to search', [respondError(404, 'index_not_found_exception'), hits()]],
-    ['the search times out', [refreshed, respond(200, { timed_out: true })]],
+    ['there are no keys to search', [respondError(404, 'index_not_found_exception')]],
+    ['the search times out', [marked, respond(200, { timed_out: true })]],
+    ['an outdated copy answers', [marked, foundIds()]],
   ])('the use of a key is unknown when %s', async (_where, behaviours) => {
     const { keys } = await start(...behaviours)
     expect(await thrownBy(keys.wasAnyKeyUsed())).toBeInstanceOf(Unavailable)
   })
-
-  function failedRefresh() {
-    return respond(200, { _shards: { total: 2, successful: 1, failed: 1 } })
-  }
 })
 
 describe('the record of a key', () => {

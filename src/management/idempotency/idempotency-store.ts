@@ -17,13 +17,19 @@ export interface RequestClaim {
   createdAt: readonly number[]
 }
 
+/** The earliest `createdAt` of the requests that are not replaced; epoch milliseconds. */
+export interface KeptSince {
+  completed: number
+  inProgress: number
+}
+
 /** Requests of the last 24 hours, in the durable store. Calls throw Unavailable. */
 export interface IdempotencyStore {
   /**
-   * Inserts a request, unless one with its id was inserted at or after `sinceMs`. Returns that one,
-   * or `null` once inserted. Of concurrent calls, one returns `null`.
+   * Inserts a request in progress, unless one with its id is kept. Returns that one, or `null` once
+   * inserted. Of concurrent calls, one returns `null`.
    */
-  begin(request: IdempotentRequest, sinceMs: number): Promise<IdempotentRequest | null>
+  begin(request: IdempotentRequest, since: KeptSince): Promise<IdempotentRequest | null>
   /** Replaces `createdAt` of a request in progress. Does nothing once the claim has ended. */
   renew(claim: RequestClaim, createdAt: number): Promise<void>
   /** Stores the response of a request in progress. Does nothing once the claim has ended. */

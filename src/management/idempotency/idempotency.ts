@@ -43,13 +43,12 @@ export const RENEW_EVERY_MS = ABANDONED_AFTER_MS / 6
 export function createIdempotency(store: IdempotencyStore, clock: Clock): Idempotency {
   return {
     async begin({ id, bodyDigest }) {
-      const nowMs = clock()
-      const request = { id, bodyDigest, createdAt: nowMs, response: null }
-      let found = await store.begin(request, nowMs - IDEMPOTENCY_KEY_TTL_MS)
-      if (found !== null && isAbandoned(found, nowMs)) {
-        // Replaces exactly the abandoned one: of concurrent calls, one starts.
-        found = await store.begin(request, found.createdAt + 1)
-      }
+      const createdAt = clock()
+      const request = { id, bodyDigest, createdAt, response: null }
+      const found = await store.begin(request, {
+        completed: createdAt - IDEMPOTENCY_KEY_TTL_MS,
+        inProgress: createdAt - ABANDONED_AFTER_MS,
+      })
       if (found === null) return { kind: 'started', claim: holdClaim(store, request, clock) }
       if (found.bodyDigest !== bodyDigest) return { kind: 'other_body' }
       const { response } = found
@@ -57,9 +56,6 @@ export function createIdempotency(store: IdempotencyStore, clock: Clock): Idempo
     },
   }
 }
-
-const isAbandoned = ({ response, createdAt }: IdempotentRequest, nowMs: number) =>
-  response === null && createdAt < nowMs - ABANDONED_AFTER_MS
 
 /** Renews a claim until it ends. */
 function holdClaim(

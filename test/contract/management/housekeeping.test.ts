@@ -15,6 +15,7 @@ const usedOn = (day: string) => ({
 const session = (digest: string, expiresAt: number) => ({
   ...{ digest, expiresAt, accountId: 'acc_1', subject: 'maria', capabilities: [] },
 })
+const ALL = { completed: 0, inProgress: 0 }
 const request = (id: string, createdAt: number) => ({
   ...{ id, createdAt, bodyDigest: 'digest', response: null },
 })
@@ -26,8 +27,8 @@ describe.each(useManagementStores())('the housekeeping on %s', (_name, open) => 
     await stores.usage.save(['2025-10-18', '2025-10-19', '2026-11-23'].map(usedOn))
     await stores.sessions.insert(session('ended', NOW - 1))
     await stores.sessions.insert(session('open', NOW))
-    await stores.idempotency.begin(request('old', NOW - DAY_MS - 1), 0)
-    await stores.idempotency.begin(request('recent', NOW - DAY_MS), 0)
+    await stores.idempotency.begin(request('old', NOW - DAY_MS - 1), ALL)
+    await stores.idempotency.begin(request('recent', NOW - DAY_MS), ALL)
     await stores.audit.insert({
       ...{ id: 'aud_1', at: 1, actor: 'cli', requestId: null, accountId: 'acc_1', target: 'key_1' },
       action: 'key.create',
@@ -39,7 +40,7 @@ describe.each(useManagementStores())('the housekeeping on %s', (_name, open) => 
   async function kept() {
     const days = { accountId: 'acc_1', fromDay: '2000-01-01', toDay: '9999-12-31' }
     const isKept = async (id: string) =>
-      (await stores.idempotency.begin(request(id, NOW), 0)) !== null
+      (await stores.idempotency.begin(request(id, NOW), ALL)) !== null
     return {
       days: (await stores.usage.list(days)).map(({ day }) => day),
       ended: (await stores.sessions.find('ended')) !== null,

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type {
   IdempotencyStore,
   IdempotentRequest,
+  KeptSince,
   RequestClaim,
 } from '../../../src/management/idempotency/idempotency-store.ts'
 import {
@@ -22,7 +23,9 @@ const claim = (createdAt: readonly number[] = [10_000], id = 'id_1'): RequestCla
   createdAt,
 })
 
-const SINCE = 5_000
+const since = (instant: number): KeptSince => ({ completed: instant, inProgress: instant })
+
+const SINCE = since(5_000)
 const RESPONSE = { status: 201, body: '{"object":"api_key","name":"ção"}' }
 
 describe.each(useManagementStores())('the idempotency store on %s', (_name, open) => {
@@ -63,8 +66,8 @@ describe.each(useManagementStores())('the idempotency store on %s', (_name, open
 
   it('begins one of many concurrent requests after the old one expired', async () => {
     const other = await stores.openAgain()
-    await stores.idempotency.begin(request({ createdAt: SINCE - 1 }), 0)
-    await stores.idempotency.complete(claim([SINCE - 1]), RESPONSE)
+    await stores.idempotency.begin(request({ createdAt: 4_999 }), since(0))
+    await stores.idempotency.complete(claim([4_999]), RESPONSE)
     const begun = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
         (n % 2 === 0 ? stores : other).idempotency.begin(request(), SINCE),
@@ -75,9 +78,21 @@ describe.each(useManagementStores())('the idempotency store on %s', (_name, open
   })
 
   it('a request of exactly the oldest instant still counts', async () => {
-    await stores.idempotency.begin(request({ createdAt: SINCE }), 0)
+    await stores.idempotency.begin(request({ createdAt: 5_000 }), since(0))
     expect(await stores.idempotency.begin(request(), SINCE)).not.toBeNull()
-    expect(await stores.idempotency.begin(request(), SINCE + 1)).toBeNull()
+    expect(await stores.idempotency.begin(request(), since(5_001))).toBeNull()
+  })
+
+  it('begins in place of an abandoned request, and never of one that got its response', async () => {
+    await stores.idempotency.begin(request(), SINCE)
+    await stores.idempotency.begin(request({ id: 'id_2' }), SINCE)
+    await stores.idempotency.complete(claim([10_000], 'id_2'), RESPONSE)
+    const abandoned = { completed: 5_000, inProgress: 10_001 }
+    const next = (id: string) => request({ id, createdAt: 30_000 })
+    expect(await stores.idempotency.begin(next('id_1'), abandoned)).toBeNull()
+    expect(await stores.idempotency.begin(next('id_2'), abandoned)).toEqual(
+      request({ id: 'id_2', response: RESPONSE }),
+    )
   })
 
   it('a forgotten request can begin again', async () => {
@@ -97,11 +112,13 @@ describe.each(useManagementStores())('the idempotency store on %s', (_name, open
   it('a renewed request counts from its renewal, and belongs to the same claim', async () => {
     await stores.idempotency.begin(request(), SINCE)
     await stores.idempotency.renew(claim(), 20_000)
-    expect(await stores.idempotency.begin(request(), 20_000)).toEqual(
+    expect(await stores.idempotency.begin(request(), since(20_000))).toEqual(
       request({ createdAt: 20_000 }),
     )
     await stores.idempotency.complete(claim([10_000, 20_000]), RESPONSE)
-    expect(await stores.idempotency.begin(request(), 20_000)).toMatchObject({ response: RESPONSE })
+    expect(await stores.idempotency.begin(request(), since(20_000))).toMatchObject({
+      response: RESPONSE,
+    })
   })
 
   it.each<[string, (store: IdempotencyStore) => Promise<void>]>([
@@ -111,7 +128,7 @@ describe.each(useManagementStores())('the idempotency store on %s', (_name, open
   ])('%s of a claim that ended leaves the request of the next claim', async (_what, late) => {
     await stores.idempotency.begin(request(), SINCE)
     const next = request({ createdAt: 30_000 })
-    expect(await stores.idempotency.begin(next, 10_001)).toBeNull()
+    expect(await stores.idempotency.begin(next, since(10_001))).toBeNull()
     await late(stores.idempotency)
     expect(await stores.idempotency.begin(request(), SINCE)).toEqual(next)
   })
@@ -137,10 +154,10 @@ describe.each(useManagementStores())('the idempotency store on %s', (_name, open
   })
 
   it('purges the requests before an instant, and nothing else', async () => {
-    await stores.idempotency.begin(request({ id: 'id_1', createdAt: 9_999 }), 0)
-    await stores.idempotency.begin(request({ id: 'id_2', createdAt: 10_000 }), 0)
+    await stores.idempotency.begin(request({ id: 'id_1', createdAt: 9_999 }), since(0))
+    await stores.idempotency.begin(request({ id: 'id_2', createdAt: 10_000 }), since(0))
     await stores.idempotency.purge(10_000)
-    expect(await stores.idempotency.begin(request({ id: 'id_1' }), 0)).toBeNull()
-    expect(await stores.idempotency.begin(request({ id: 'id_2' }), 0)).not.toBeNull()
+    expect(await stores.idempotency.begin(request({ id: 'id_1' }), since(0))).toBeNull()
+    expect(await stores.idempotency.begin(request({ id: 'id_2' }), since(0))).not.toBeNull()
   })
 })

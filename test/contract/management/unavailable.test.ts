@@ -38,6 +38,7 @@ const entry: AuditEntry = {
   action: 'key.create',
   outcome: 'unknown',
 }
+const since = { completed: 0, inProgress: 0 }
 const claim = { id: 'i', createdAt: [1] }
 const days = { accountId: 'acc_1', fromDay: '2026-11-01', toDay: '2026-11-30' }
 
@@ -66,7 +67,7 @@ const calls: { [S in keyof ManagementStores]: Record<keyof ManagementStores[S], 
     purge: ({ sessions }) => sessions.purge(1),
   },
   idempotency: {
-    begin: ({ idempotency }) => idempotency.begin(request, 0),
+    begin: ({ idempotency }) => idempotency.begin(request, since),
     renew: ({ idempotency }) => idempotency.renew(claim, 2),
     complete: ({ idempotency }) => idempotency.complete(claim, { status: 200, body: '' }),
     forget: ({ idempotency }) => idempotency.forget(claim),

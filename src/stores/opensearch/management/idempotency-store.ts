@@ -59,16 +59,18 @@ export function createOpenSearchIdempotencyStore(target: IndexTarget): Idempoten
     }))
 
   return {
-    async begin(request, sinceMs) {
+    async begin(request, since) {
+      const isKept = ({ response, createdAt }: IdempotentRequest) =>
+        createdAt >= (response === null ? since.inProgress : since.completed)
       const found = await read(request.id)
-      if (found !== null && found.request.createdAt >= sinceMs) return found.request
+      if (found !== null && isKept(found.request)) return found.request
       const condition = found === null ? { create: { _id: request.id } } : undefined
       const action = condition ?? { index: { _id: request.id, ...found?.state } }
       const [state] = await sendWrites(target, [{ action, source: sourceOf(request) }])
       if (typeof state === 'object') return null
       const other = await read(request.id)
-      if (other !== null) return other.request
-      throw new Unavailable('a request with the same Idempotency-Key ended meanwhile: try again')
+      if (other !== null && isKept(other.request)) return other.request
+      throw new Unavailable('a request with the same Idempotency-Key changed meanwhile: try again')
     },
     renew: (claim, createdAt) => change(claim, { createdAt }),
     complete: (claim, response) => change(claim, { response }),

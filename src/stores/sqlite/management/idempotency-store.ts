@@ -15,7 +15,9 @@ interface RequestRow {
 
 /** Requests with an `Idempotency-Key` in an embedded database. */
 export function createSqliteIdempotencyStore(db: GuardedDatabase): IdempotencyStore {
-  const select = db.prepare('SELECT * FROM idempotent_requests WHERE id = ? AND created_at >= ?')
+  const select = db.prepare(`
+    SELECT * FROM idempotent_requests
+    WHERE id = ? AND created_at >= iif(response_status IS NULL, ?, ?)`)
   const replace = db.prepare(
     'INSERT OR REPLACE INTO idempotent_requests VALUES (?, ?, ?, NULL, NULL)',
   )
@@ -29,9 +31,9 @@ export function createSqliteIdempotencyStore(db: GuardedDatabase): IdempotencySt
   const purge = db.prepare('DELETE FROM idempotent_requests WHERE created_at < ?')
 
   return {
-    async begin({ id, bodyDigest, createdAt }, sinceMs) {
+    async begin({ id, bodyDigest, createdAt }, { inProgress, completed }) {
       return db.write(() => {
-        const row = select.get(id, sinceMs) as unknown as RequestRow | undefined
+        const row = select.get(id, inProgress, completed) as unknown as RequestRow | undefined
         if (row !== undefined) return requestOf(row)
         replace.run(id, bodyDigest, createdAt)
         return null

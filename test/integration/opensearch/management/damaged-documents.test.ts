@@ -71,9 +71,10 @@ describe('a damaged document of the management API makes its reader unavailable'
   it.each(['request', 'request.bodyDigest'])('a request without %s', async (field) => {
     const { idempotency } = test.services.managementStores
     const request = { id: 'i', bodyDigest: 'd', createdAt: 1, response: null }
-    await idempotency.begin(request, 0)
+    const since = { completed: 0, inProgress: 0 }
+    await idempotency.begin(request, since)
     const message = await damage('idempotent-requests', 'i', field)
-    await expectUnavailable(idempotency.begin(request, 0), message)
+    await expectUnavailable(idempotency.begin(request, since), message)
     await expectUnavailable(idempotency.renew({ id: 'i', createdAt: [1] }, 2), message)
   })
 })

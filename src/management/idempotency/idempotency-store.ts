@@ -10,11 +10,17 @@ export interface IdempotentRequest {
   response: { status: number; body: string } | null
 }
 
-/** The right to run a request, which ends when another call begins the same one. */
+/**
+ * The right to run a request, which ends when another call begins the same one. Then, and once the
+ * request has its response, calls do nothing. They throw Unavailable when the outcome is unknown.
+ */
 export interface RequestClaim {
-  id: string
-  /** Those that its begin and its renewals stored, or may have stored. */
-  createdAt: readonly number[]
+  /** Replaces `createdAt` of the request. */
+  renew(createdAt: number): Promise<void>
+  /** Stores the response of the request. */
+  complete(response: NonNullable<IdempotentRequest['response']>): Promise<void>
+  /** Removes a request that changed nothing, so that its key can be used again. */
+  forget(): Promise<void>
 }
 
 /** The earliest `createdAt` of the requests that are not replaced; epoch milliseconds. */
@@ -26,18 +32,12 @@ export interface KeptSince {
 /** Requests of the last 24 hours, in the durable store. Calls throw Unavailable. */
 export interface IdempotencyStore {
   /**
-   * Inserts a request in progress, unless one with its id is kept. Returns that one, or `null` once
-   * inserted. Of concurrent calls, one returns `null`.
+   * Inserts a request in progress, unless one with its id is kept, which it returns as `found`. Of
+   * concurrent calls, one returns a claim.
    */
-  begin(request: IdempotentRequest, since: KeptSince): Promise<IdempotentRequest | null>
-  /** Replaces `createdAt` of a request in progress. Does nothing once the claim has ended. */
-  renew(claim: RequestClaim, createdAt: number): Promise<void>
-  /** Stores the response of a request in progress. Does nothing once the claim has ended. */
-  complete(claim: RequestClaim, response: NonNullable<IdempotentRequest['response']>): Promise<void>
-  /**
-   * Removes a request that changed nothing, so that its key can be used again. Does nothing once the
-   * claim has ended.
-   */
-  forget(claim: RequestClaim): Promise<void>
+  begin(
+    request: IdempotentRequest,
+    since: KeptSince,
+  ): Promise<{ claim: RequestClaim } | { found: IdempotentRequest }>
   purge(beforeMs: number): Promise<void>
 }

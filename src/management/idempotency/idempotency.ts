@@ -45,11 +45,13 @@ export function createIdempotency(store: IdempotencyStore, clock: Clock): Idempo
     async begin({ id, bodyDigest }) {
       const createdAt = clock()
       const request = { id, bodyDigest, createdAt, response: null }
-      const found = await store.begin(request, {
+      const begun = await store.begin(request, {
         completed: createdAt - IDEMPOTENCY_KEY_TTL_MS,
         inProgress: createdAt - ABANDONED_AFTER_MS,
       })
-      if (found === null) return { kind: 'started', claim: holdClaim(store, request, clock) }
+      if ('claim' in begun)
+        return { kind: 'started', claim: holdClaim(begun.claim, request, clock) }
+      const { found } = begun
       if (found.bodyDigest !== bodyDigest) return { kind: 'other_body' }
       const { response } = found
       return response === null ? { kind: 'in_progress' } : { kind: 'completed', response }
@@ -59,24 +61,16 @@ export function createIdempotency(store: IdempotencyStore, clock: Clock): Idempo
 
 /** Renews a claim until it ends. */
 function holdClaim(
-  store: IdempotencyStore,
-  { id, bodyDigest, createdAt }: IdempotentRequest,
+  claim: RequestClaim,
+  { id, bodyDigest }: IdempotentRequest,
   clock: Clock,
 ): HeldClaim {
-  const instants = [createdAt]
   let renewal: Promise<void> | null = null
-
-  async function renew(): Promise<void> {
-    const renewedAt = clock()
-    const claim = { id, createdAt: [...instants] }
-    // Earlier ones stay: a write that failed may be stored, and one that conflicted is not.
-    instants.push(renewedAt)
-    await store.renew(claim, renewedAt)
-  }
 
   const timer = setInterval(() => {
     // After a failure the next one, or the end of the request, finds the store again.
-    renewal ??= renew()
+    renewal ??= claim
+      .renew(clock())
       .catch(() => {})
       .finally(() => {
         renewal = null
@@ -86,12 +80,12 @@ function holdClaim(
   async function end(): Promise<RequestClaim> {
     clearInterval(timer)
     await renewal
-    return { id, createdAt: instants }
+    return claim
   }
 
   return {
     requestId: hash('sha256', `${id} ${bodyDigest}`),
-    complete: async (response) => store.complete(await end(), response),
-    forget: async () => store.forget(await end()),
+    complete: async (response) => (await end()).complete(response),
+    forget: async () => (await end()).forget(),
   }
 }

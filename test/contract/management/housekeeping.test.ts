@@ -40,7 +40,7 @@ describe.each(useManagementStores())('the housekeeping on %s', (_name, open) => 
   async function kept() {
     const days = { accountId: 'acc_1', fromDay: '2000-01-01', toDay: '9999-12-31' }
     const isKept = async (id: string) =>
-      (await stores.idempotency.begin(request(id, NOW), ALL)) !== null
+      'found' in (await stores.idempotency.begin(request(id, NOW), ALL))
     return {
       days: (await stores.usage.list(days)).map(({ day }) => day),
       ended: (await stores.sessions.find('ended')) !== null,

@@ -90,12 +90,8 @@ describe('of concurrent requests of two processes with one Idempotency-Key', () 
       vi.advanceTimersByTime(RENEW_EVERY_MS)
       const { idempotency } = other.managementStores
       const repeated = { ...request, createdAt: now, response: null }
-      await expect
-        .poll(
-          async () =>
-            (await idempotency.begin(repeated, { completed: 0, inProgress: 0 }))?.createdAt,
-        )
-        .toBe(now)
+      const begin = () => idempotency.begin(repeated, { completed: 0, inProgress: 0 })
+      await expect.poll(begin).toMatchObject({ found: { createdAt: now } })
     }
 
     it('stays in progress, and the others get its response', async () => {

@@ -39,7 +39,6 @@ const entry: AuditEntry = {
   outcome: 'unknown',
 }
 const since = { completed: 0, inProgress: 0 }
-const claim = { id: 'i', createdAt: [1] }
 const days = { accountId: 'acc_1', fromDay: '2026-11-01', toDay: '2026-11-30' }
 
 type Call = (stores: ManagementStores) => Promise<unknown>
@@ -68,9 +67,6 @@ const calls: { [S in keyof ManagementStores]: Record<keyof ManagementStores[S], 
   },
   idempotency: {
     begin: ({ idempotency }) => idempotency.begin(request, since),
-    renew: ({ idempotency }) => idempotency.renew(claim, 2),
-    complete: ({ idempotency }) => idempotency.complete(claim, { status: 200, body: '' }),
-    forget: ({ idempotency }) => idempotency.forget(claim),
     purge: ({ idempotency }) => idempotency.purge(1),
   },
   sandbox: {

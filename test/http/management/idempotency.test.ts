@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../../src/lib/durations.ts'
 import { Unavailable } from '../../../src/lib/unavailable.ts'
 import { ABANDONED_AFTER_MS } from '../../../src/management/idempotency/idempotency.ts'
+import type { RequestClaim } from '../../../src/management/idempotency/idempotency-store.ts'
 import type { ManagementStores } from '../../../src/management/management-stores.ts'
 import { OTHER_ADMIN } from '../../support/management/build-management.ts'
 import { useManagementApi } from '../../support/management/management-api.ts'
@@ -16,10 +17,23 @@ const conflict = {
 /** Operations that the store refuses from now on. */
 type Operation = 'complete' | 'forget' | 'audit' | 'sandbox'
 const unavailable = new Set<Operation>()
+function check(operation: Operation): void {
+  if (unavailable.has(operation)) throw new Unavailable('the store is down')
+}
+
+const failingClaim = (claim: RequestClaim): RequestClaim => ({
+  ...claim,
+  async complete(response) {
+    check('complete')
+    return claim.complete(response)
+  },
+  async forget() {
+    check('forget')
+    return claim.forget()
+  },
+})
+
 function failing({ idempotency, audit, sandbox, ...stores }: ManagementStores): ManagementStores {
-  const check = (operation: Operation) => {
-    if (unavailable.has(operation)) throw new Unavailable('the store is down')
-  }
   return {
     ...stores,
     audit: {
@@ -44,13 +58,9 @@ function failing({ idempotency, audit, sandbox, ...stores }: ManagementStores): 
     },
     idempotency: {
       ...idempotency,
-      async complete(id, response) {
-        check('complete')
-        return idempotency.complete(id, response)
-      },
-      async forget(id) {
-        check('forget')
-        return idempotency.forget(id)
+      async begin(request, since) {
+        const begun = await idempotency.begin(request, since)
+        return 'claim' in begun ? { claim: failingClaim(begun.claim) } : begun
       },
     },
   }

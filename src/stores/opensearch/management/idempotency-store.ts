@@ -17,7 +17,7 @@ interface FoundRequest {
 
 const FIELDS = ['id', 'bodyDigest', 'createdAt', 'response'] as const
 
-/** Requests with an `Idempotency-Key` in a cluster, read by id and therefore always current. */
+/** Requests with an `Idempotency-Key` in a cluster, read by id and written by compare-and-set. */
 export function createOpenSearchIdempotencyStore(target: IndexTarget): IdempotencyStore {
   const { client, index, deadlineMs } = target
   const sourceOf = (request: IdempotentRequest) => ({ created_at: request.createdAt, request })
@@ -32,50 +32,75 @@ export function createOpenSearchIdempotencyStore(target: IndexTarget): Idempoten
     }
   }
 
-  /** The request in progress of a claim; `null` once the claim has ended. */
-  async function readClaimed({ id, createdAt }: RequestClaim) {
-    const found = await read(id)
-    if (found === null || found.request.response !== null) return null
-    return createdAt.includes(found.request.createdAt) ? found : null
+  /** The new state of the document; `null` after a conflict. */
+  async function write(documentWrite: DocumentWrite): Promise<DocumentState | null> {
+    const [outcome] = await sendWrites(target, [documentWrite])
+    return typeof outcome === 'object' ? outcome : null
   }
 
-  /** Writes while the claim has not ended. A conflict may be with its own renewal that was late. */
-  async function writeClaimed(
-    claim: RequestClaim,
-    writeOf: (found: FoundRequest) => DocumentWrite,
-  ): Promise<void> {
-    for (;;) {
-      const found = await readClaimed(claim)
-      if (found === null) return
-      const [outcome] = await sendWrites(target, [writeOf(found)])
-      if (outcome !== 'conflict') return
+  function claimOf(begun: FoundRequest): RequestClaim {
+    const { id, createdAt } = begun.request
+    // Earlier ones stay: a renewal that failed may be stored, or not.
+    const instants = [createdAt]
+    let known = begun
+
+    /**
+     * Writes on the condition of the known state, without a read: a node that is cut off still
+     * answers reads, from before the claim. Returns the new state; `null` once the claim has ended.
+     */
+    async function writeClaimed(documentWrite: () => DocumentWrite): Promise<DocumentState | null> {
+      for (;;) {
+        const state = await write(documentWrite())
+        if (state !== null) return state
+        // The conflict may be with its own renewal that was late.
+        const found = await read(id)
+        if (found === null || found.state.if_seq_no <= known.state.if_seq_no) {
+          throw new Unavailable(
+            `OpenSearch returned no current document of ${index} after a conflict`,
+          )
+        }
+        const { request } = found
+        if (request.response !== null || !instants.includes(request.createdAt)) return null
+        known = found
+      }
+    }
+
+    const replace = (changes: Partial<IdempotentRequest>) =>
+      writeClaimed(() => ({
+        action: { index: { _id: id, ...known.state } },
+        source: sourceOf({ ...known.request, ...changes }),
+      }))
+
+    return {
+      async renew(renewedAt) {
+        instants.push(renewedAt)
+        const state = await replace({ createdAt: renewedAt })
+        if (state !== null) known = { request: { ...known.request, createdAt: renewedAt }, state }
+      },
+      async complete(response) {
+        await replace({ response })
+      },
+      async forget() {
+        await writeClaimed(() => ({ action: { delete: { _id: id, ...known.state } } }))
+      },
     }
   }
 
-  const change = (claim: RequestClaim, changes: Partial<IdempotentRequest>) =>
-    writeClaimed(claim, ({ request, state }) => ({
-      action: { index: { _id: claim.id, ...state } },
-      source: sourceOf({ ...request, ...changes }),
-    }))
-
   return {
     async begin(request, since) {
+      const { id } = request
       const isKept = ({ response, createdAt }: IdempotentRequest) =>
         createdAt >= (response === null ? since.inProgress : since.completed)
-      const found = await read(request.id)
-      if (found !== null && isKept(found.request)) return found.request
-      const condition = found === null ? { create: { _id: request.id } } : undefined
-      const action = condition ?? { index: { _id: request.id, ...found?.state } }
-      const [state] = await sendWrites(target, [{ action, source: sourceOf(request) }])
-      if (typeof state === 'object') return null
-      const other = await read(request.id)
-      if (other !== null && isKept(other.request)) return other.request
+      const found = await read(id)
+      if (found !== null && isKept(found.request)) return { found: found.request }
+      const action =
+        found === null ? { create: { _id: id } } : { index: { _id: id, ...found.state } }
+      const state = await write({ action, source: sourceOf(request) })
+      if (state !== null) return { claim: claimOf({ request, state }) }
+      const other = await read(id)
+      if (other !== null && isKept(other.request)) return { found: other.request }
       throw new Unavailable('a request with the same Idempotency-Key changed meanwhile: try again')
     },
-    renew: (claim, createdAt) => change(claim, { createdAt }),
-    complete: (claim, response) => change(claim, { response }),
-    forget: (claim) =>
-      writeClaimed(claim, ({ state }) => ({ action: { delete: { _id: claim.id, ...state } } })),
     async purge(beforeMs) {
       await purgeMatching(target, { range: { created_at: { lt: beforeMs } } })
     },

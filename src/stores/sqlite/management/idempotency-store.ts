@@ -30,31 +30,39 @@ export function createSqliteIdempotencyStore(db: GuardedDatabase): IdempotencySt
   const forget = db.prepare(`DELETE FROM idempotent_requests WHERE ${claimed}`)
   const purge = db.prepare('DELETE FROM idempotent_requests WHERE created_at < ?')
 
+  function claimOf({ id, createdAt }: IdempotentRequest): RequestClaim {
+    // Earlier ones stay: a renewal that failed may be stored, or not.
+    const instants = [createdAt]
+    const key = () => [id, JSON.stringify(instants)] as const
+    return {
+      async renew(renewedAt) {
+        instants.push(renewedAt)
+        db.write(() => renew.run(renewedAt, ...key()))
+      },
+      async complete({ status, body }) {
+        db.write(() => complete.run(status, body, ...key()))
+      },
+      async forget() {
+        db.write(() => forget.run(...key()))
+      },
+    }
+  }
+
   return {
-    async begin({ id, bodyDigest, createdAt }, { inProgress, completed }) {
+    async begin(request, { inProgress, completed }) {
+      const { id, bodyDigest, createdAt } = request
       return db.write(() => {
         const row = select.get(id, inProgress, completed) as unknown as RequestRow | undefined
-        if (row !== undefined) return requestOf(row)
+        if (row !== undefined) return { found: requestOf(row) }
         replace.run(id, bodyDigest, createdAt)
-        return null
+        return { claim: claimOf(request) }
       })
-    },
-    async renew(claim, createdAt) {
-      db.write(() => renew.run(createdAt, ...parametersOf(claim)))
-    },
-    async complete(claim, { status, body }) {
-      db.write(() => complete.run(status, body, ...parametersOf(claim)))
-    },
-    async forget(claim) {
-      db.write(() => forget.run(...parametersOf(claim)))
     },
     async purge(beforeMs) {
       db.write(() => purge.run(beforeMs))
     },
   }
 }
-
-const parametersOf = ({ id, createdAt }: RequestClaim) => [id, JSON.stringify(createdAt)] as const
 
 function requestOf(row: RequestRow): IdempotentRequest {
   const { response_status: status, response_body: body } = row

@@ -8,11 +8,14 @@ import { respond } from '../../../support/stores/scripted/scripted-server.ts'
 
 const { serve } = useScriptedNodes()
 
+const REQUEST = { id: 'i', bodyDigest: 'd', createdAt: 1, response: null }
+
 const reads: [name: string, read: (target: IndexTarget) => Promise<unknown>][] = [
   ['an order of a sandbox', (target) => createOpenSearchSandboxStore(target).find('acc_1', 'o_1')],
   [
     'an idempotent request',
-    (target) => createOpenSearchIdempotencyStore(target).renew({ id: 'i', createdAt: [1] }, 2),
+    (target) =>
+      createOpenSearchIdempotencyStore(target).begin(REQUEST, { completed: 0, inProgress: 0 }),
   ],
 ]
 
@@ -22,9 +25,9 @@ describe('a read that decides a change', () => {
     async (_what, read) => {
       const { url, received } = await serve(respond(404, { found: false }))
       const client = connectOpenSearch({ urls: [url] })
-      await read({ client, index: 'documents', deadlineMs: GENEROUS_MS }).finally(() =>
-        client.close(),
-      )
+      // The write that follows a read is rejected.
+      await Promise.allSettled([read({ client, index: 'documents', deadlineMs: GENEROUS_MS })])
+      await client.close()
       const [request] = received
       expect(new URL(request?.path ?? '', url).searchParams.get('preference')).toBe('_primary')
     },

@@ -20,7 +20,7 @@ export class IndexMissing extends Unavailable {}
 
 export const BAD_REQUEST = 400
 const UNAUTHORIZED = 401
-const FORBIDDEN = 403
+export const FORBIDDEN = 403
 export const NOT_FOUND = 404
 export const CONFLICT = 409
 export const TOO_MANY_REQUESTS = 429

@@ -6,7 +6,7 @@ import {
   refreshIndex,
   searchPages,
 } from '../client/document-search.ts'
-import { BAD_REQUEST, isRejectedWith } from '../client/errors.ts'
+import { BAD_REQUEST, FORBIDDEN, isRejectedWith } from '../client/errors.ts'
 
 /** Documents that changed, and the token for the next call. */
 export interface DocumentChanges {
@@ -15,6 +15,7 @@ export interface DocumentChanges {
   token: string
 }
 
+const PREFERENCE_REFUSED = 'preference_based_search_not_allowed_exception'
 const PAGE_SIZE = 1_000
 /** The sequence number before the first. */
 const NONE = -1
@@ -31,7 +32,7 @@ const NONE = -1
  *
  * A node that was cut off answers from its outdated copy, even a search of the primary. So only the
  * copy whose checkpoint becomes the token is searched. If that one is outdated, the next call
- * returns what this call missed.
+ * returns what this call missed, but for what no refresh had made searchable there.
  * @throws Unavailable
  */
 export async function readChanges(
@@ -53,11 +54,15 @@ export async function readChanges(
  * rewritten after the checkpoint has no other version.
  */
 async function* searchAfter(target: IndexTarget, since: number, node: string) {
-  const query = { range: { _seq_no: { gt: since } } }
-  const preference = `_only_nodes:${node}`
+  const search = { query: { range: { _seq_no: { gt: since } } }, sort: [], pageSize: PAGE_SIZE }
   try {
-    yield* searchPages(target, { query, sort: [], pageSize: PAGE_SIZE, preference })
+    yield* searchPages(target, { ...search, preference: `_only_nodes:${node}` })
   } catch (error) {
+    // With weighted shard routing OpenSearch accepts no node, but the primary.
+    if (isRejectedWith(error, FORBIDDEN) && error.type === PREFERENCE_REFUSED) {
+      yield* searchPages(target, search)
+      return
+    }
     if (!isRejectedWith(error, BAD_REQUEST)) throw error
     throw new Unavailable(`the primary shard of ${target.index} left its node: ${error.message}`)
   }

@@ -117,6 +117,17 @@ describe('the changes since a checkpoint', () => {
     expect(received[2]?.path).toContain('/e/_search?preference=_only_nodes:node-7&')
   })
 
+  it('are searched on the primary where OpenSearch refuses to search a node by its name', async () => {
+    const { changes, received } = await start(
+      stats(shard(7)),
+      refreshed,
+      respondError(403, 'preference_based_search_not_allowed_exception'),
+      found(),
+    )
+    expect(await changes('U:4')).toEqual({ documents: [], token: 'U:7' })
+    expect(received[3]?.path).toContain('/e/_search?preference=_primary&')
+  })
+
   it('are unavailable when that copy is no longer on its node', async () => {
     const { changes } = await start(
       stats(shard(7)),

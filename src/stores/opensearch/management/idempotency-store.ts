@@ -7,7 +7,7 @@ import type {
 import { type DocumentWrite, sendWrites } from '../client/bulk/send-writes.ts'
 import { purgeMatching } from '../client/bulk/write-matching.ts'
 import type { IndexTarget } from '../client/document-search.ts'
-import { type DocumentState, readDocument } from '../client/documents.ts'
+import { type DocumentState, isOlderState, readDocument } from '../client/documents.ts'
 import { storedObject } from './stored-object.ts'
 
 interface FoundRequest {
@@ -54,7 +54,7 @@ export function createOpenSearchIdempotencyStore(target: IndexTarget): Idempoten
         if (state !== null) return state
         // The conflict may be with its own renewal that was late.
         const found = await read(id)
-        if (found === null || found.state.if_seq_no <= known.state.if_seq_no) {
+        if (found === null || !isOlderState(known.state, found.state)) {
           throw new Unavailable(
             `OpenSearch returned no current document of ${index} after a conflict`,
           )

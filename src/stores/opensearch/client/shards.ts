@@ -8,16 +8,34 @@ export async function readShardCount(
   deadlineMs: number,
   index: string,
 ): Promise<number> {
-  const request = { index, name: 'index.number_of_shards' }
+  return readSetting(client, deadlineMs, index, 'number_of_shards')
+}
+
+/** When an index was created, epoch milliseconds of the cluster's clock. @throws Unavailable */
+export async function readCreation(
+  client: OpenSearch,
+  deadlineMs: number,
+  index: string,
+): Promise<number> {
+  return readSetting(client, deadlineMs, index, 'creation_date')
+}
+
+async function readSetting(
+  client: OpenSearch,
+  deadlineMs: number,
+  index: string,
+  setting: 'number_of_shards' | 'creation_date',
+): Promise<number> {
+  const request = { index, name: `index.${setting}` }
   const found = await read(deadlineMs, (call) => client.indices.getSettings(request, call))
   const [settings] = Object.values(found) as { settings?: IndexSettings }[]
-  const count = Number(settings?.settings?.index?.number_of_shards)
-  if (Number.isSafeInteger(count) && count >= 1) return count
-  throw new Unavailable(`OpenSearch returned no number of shards for ${index}`)
+  const value = Number(settings?.settings?.index?.[setting])
+  if (Number.isSafeInteger(value) && value >= 1) return value
+  throw new Unavailable(`OpenSearch returned no ${setting} of ${index}`)
 }
 
 interface IndexSettings {
-  index?: { number_of_shards?: unknown }
+  index?: Record<string, unknown>
 }
 
 /** The search preference for the primary of one shard; the first shard is 0. */

@@ -18,10 +18,10 @@ export interface CopyOptions extends CompareOptions {
   /** The alias of `to` for copies only. After its removal OpenSearch rejects a late copy. */
   alias: string
   /**
-   * A write of `from` before writers wrote to both indices, epoch milliseconds. What `to` has from
-   * then on is no leftover: an outdated read of `from` may lack it.
+   * What `to` has from this write timestamp on may be written to both indices, epoch milliseconds. It
+   * is no leftover: an outdated read of `from` may lack it.
    */
-  newest: number
+  dualSinceMs: number
   /** Called after each range, with the number of its documents in `from`. */
   onPage(documents: number): void
 }
@@ -103,10 +103,10 @@ async function countMissing(
 
 /** Removes from `to` what `from` lacks, and returns the number of documents. */
 async function removeExtras(
-  { newest, ...options }: CopyOptions,
+  { dualSinceMs, ...options }: CopyOptions,
   candidates: readonly VersionedDocument[],
 ): Promise<number> {
-  const older = candidates.filter(({ writtenKey }) => writtenKey < newest)
+  const older = candidates.filter(({ writtenKey }) => writtenKey < dualSinceMs)
   const existing = await retry(options, () => readWrittenKeys(options, options.from, older))
   const extras = older.filter((_, at) => existing[at] === null)
   return retry(options, () => sendCopies(options, options.alias, extras.map(renderRemoval)))

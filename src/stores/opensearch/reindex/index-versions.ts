@@ -1,7 +1,7 @@
 import { hasAlias, readAliases } from '../client/aliases.ts'
 import { type OpenSearch, read, write } from '../client/client.ts'
 import { isIndexExistsError } from '../client/errors.ts'
-import { countDocuments, readShardCount, refreshIndices } from '../client/shards.ts'
+import { countDocuments, readCreation, readShardCount, refreshIndices } from '../client/shards.ts'
 import { versionRecordsDefinition, withShards } from '../indices/index-definition.ts'
 import { concreteIndex, type IndexNames, indexVersion } from '../indices/index-names.ts'
 import { NO_TOMBSTONES } from '../tombstone.ts'
@@ -29,6 +29,8 @@ export interface IndexVersions {
   createVersionRecords(index: string, shards: number): Promise<void>
   /** The number of primary shards. */
   shards(index: string): Promise<number>
+  /** When the index was created, epoch milliseconds of the cluster's clock. */
+  createdAt(index: string): Promise<number>
   exists(index: string): Promise<boolean>
   hasCopyAlias(index: string): Promise<boolean>
   addCopyAlias(index: string): Promise<void>
@@ -89,6 +91,7 @@ export function createIndexVersions({
     create: (index, shards) => create(index, withShards({}, shards)),
     createVersionRecords: (index, shards) => create(index, versionRecordsDefinition(shards)),
     shards: (index) => readShardCount(client, deadlineMs, index),
+    createdAt: (index) => readCreation(client, deadlineMs, index),
 
     hasCopyAlias: (index) => hasAlias(client, deadlineMs, names.copyAlias(index)),
 

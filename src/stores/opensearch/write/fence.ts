@@ -46,7 +46,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
   return {
     async raise({ epoch, targets, version_records: versionRecords = [] }) {
       // A rollback reads the live index, which is no target any more.
-      const readable = new Set([...targets, ...(await readLiveIndices())])
+      const readable = new Set([...targets, ...(await readLiveIndices()).filter(names.isVersion)])
       await swapAliases(epoch, [...readable], versionRecords)
       if (await hasOlderBulks(epoch)) {
         onDelay('waiting for bulks of an earlier epoch to end')
@@ -63,7 +63,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
           deadlineMs,
           attempt: retryUnknownAlias,
           liveIndex,
-          liveAlias: names.writeAlias(liveIndex, epoch),
+          liveAlias: names.isVersion(liveIndex) ? names.writeAlias(liveIndex, epoch) : liveIndex,
           index,
           alias: names.writeAlias(index, epoch),
           onDelay,

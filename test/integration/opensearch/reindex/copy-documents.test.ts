@@ -3,8 +3,7 @@ import { copyDifferences } from '../../../../src/stores/opensearch/reindex/copy-
 import { useTwoIndices } from './two-indices.ts'
 
 const indices = useTwoIndices()
-const newest = 9
-const copy = () => copyDifferences({ ...indices.options, newest, onPage() {} })
+const copy = () => copyDifferences({ ...indices.options, dualSinceMs: 9, onPage() {} })
 const document = (order: string, writtenKey: number) => ({ account: 'a', order, writtenKey })
 
 describe('a pass of the backfill', () => {

@@ -102,7 +102,7 @@ describe('serve --demo on a terminal', () => {
     const { screen, interrupt } = await start(SERVE, {}, 'operations at')
     const [, url] = /Server listening at (http:[^"]+)/.exec(screen()) ?? []
     expect((await fetch(`${url}/v1/orders`)).status).toBe(401)
+    await expect.poll(() => screen().match(STATUSES)).toEqual(['"status":401'])
     await interrupt()
-    expect(screen().match(STATUSES)).toEqual(['"status":401'])
   })
 })

@@ -19,7 +19,7 @@ export interface CopyOptions extends CompareOptions {
   alias: string
   /**
    * What `to` has from this write timestamp on may be written to both indices, epoch milliseconds. It
-   * is no leftover: an outdated read of `from` may lack it.
+   * is no leftover: it may be about to appear in `from`, or an outdated read of `from` lacks it.
    */
   dualSinceMs: number
   /** Called after each range, with the number of its documents in `from`. */

@@ -1,5 +1,6 @@
 import type { ReindexEvents, Reindexing } from '../../../indexing/reindexing.ts'
 import { MAX_CLOCK_SKEW_MS } from '../../../indexing/writer/clock-skew.ts'
+import { newestWriteTimestamp } from '../client/scan.ts'
 import { REPAIR_HINT } from '../damaged-documents.ts'
 import type { EnsureIndices } from '../indices/ensure-indices.ts'
 import { concreteIndex, indexVersion } from '../indices/index-names.ts'
@@ -33,10 +34,11 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       const isResumed = phase.kind === 'building'
       const next = isResumed ? phase.next : concreteIndex(names.orders, indexVersion(live) + 1)
       if (isResumed) await checkShards(next, shards)
+      const newest = await newestWriteTimestamp({ client, deadlineMs, index: live })
       const dual = isResumed ? before : await createTargets(before, next, shards)
       // Also after an earlier attempt, whose request the writer may not have applied yet.
       await targets.change(before, dual, events)
-      const totals = await copyAll({ live, next }, dual, events)
+      const totals = await copyAll({ live, next, newest }, dual, events)
       const reversed: WriteTargets = {
         orders: [next, live],
         versionRecords: dual.versionRecords.toReversed(),
@@ -126,7 +128,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
 
   /** Copies the documents, and the version records if they have two indices. */
   async function copyAll(
-    { live, next }: { live: string; next: string },
+    { live, next, newest }: { live: string; next: string; newest: number },
     dual: WriteTargets,
     events: ReindexEvents,
   ) {
@@ -135,8 +137,10 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
     const prepareRetry = () => targets.change(dual, dual, events)
     const { aliasOf } = targets
     const copy = { client, deadlineMs, aliasOf, onDelay, signal, prepareRetry }
-    // A write timestamp is at most this far ahead, so every later one was written to both indices.
-    const dualSinceMs = (await versions.createdAt(next)) - MAX_CLOCK_SKEW_MS
+    // Writes after `newest` may be about to appear in the live index. A resumed reindex has written
+    // earlier ones to both indices, from the creation of the new one on.
+    const created = (await versions.createdAt(next)) - MAX_CLOCK_SKEW_MS
+    const dualSinceMs = Math.min(newest, created)
     const orders = { from: live, to: next, dualSinceMs, alias: names.copyAlias(next) }
     const totals = await backfill({ ...copy, ...orders, versions, onProgress })
     if (newRecords !== undefined) {

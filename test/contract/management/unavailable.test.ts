@@ -4,20 +4,27 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { Unavailable } from '../../../src/lib/unavailable.ts'
 import type { AuditEntry } from '../../../src/management/audit/audit-entry.ts'
+import type { RequestClaim } from '../../../src/management/idempotency/idempotency-store.ts'
 import type { ManagementStores } from '../../../src/management/management-stores.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { sandboxOrder } from '../../support/management/sandbox.ts'
 import { type Backend, createBackend, onServices } from '../../support/stores/backend.ts'
+import { proxyTo, startServer } from '../../support/stores/scripted/scripted-server.ts'
 
 let backend: Backend
 let services: Services
+let claim: RequestClaim
 beforeAll(async () => {
   backend = createBackend()
-  const unreachable = { OPENSEARCH_URL: 'http://127.0.0.1:1' }
-  services = await openServices(
-    parseConfig({ ...backend.env, ...(onServices ? unreachable : {}) }),
-    'server',
-  )
+  const [url = ''] = `${backend.env['OPENSEARCH_URL']}`.split(',')
+  const node = await startServer([proxyTo(url)])
+  const env = { ...backend.env, ...(onServices ? { OPENSEARCH_URL: node.url } : {}) }
+  services = await openServices(parseConfig(env), 'server')
+  await services.initialize()
+  const begun = await services.managementStores.idempotency.begin({ ...request, id: 'held' }, since)
+  if (!('claim' in begun)) throw new Error('the request was begun before')
+  claim = begun.claim
+  await node.close()
   if (!onServices) rmSync(join(backend.folder, 'management.db'))
 })
 afterAll(async () => {
@@ -84,5 +91,13 @@ const rows = Object.entries(calls).flatMap(([store, methods]) =>
 describe('a store of the management API that is unavailable', () => {
   it.each(rows)('throws Unavailable from %s', async (_name, call) => {
     await expect(call(services.managementStores)).rejects.toBeInstanceOf(Unavailable)
+  })
+
+  it.each<[keyof RequestClaim, () => Promise<void>]>([
+    ['renew', () => claim.renew(2)],
+    ['complete', () => claim.complete({ status: 200, body: '{}' })],
+    ['forget', () => claim.forget()],
+  ])('throws Unavailable from %s of a claim', async (_name, call) => {
+    await expect(call()).rejects.toBeInstanceOf(Unavailable)
   })
 })

@@ -45,7 +45,7 @@ export async function searchRaw(
   return response
 }
 
-/** The hits of a search of the primary shard by default, with their states. @throws like {@link searchRaw} */
+/** The hits of a search, with their states. @throws like {@link searchRaw} */
 export async function searchHits(
   target: IndexTarget,
   body: object,

@@ -42,6 +42,7 @@ const CHECK_AUTHORITY =
 const GRANT =
   'give the user in OPENSEARCH_URL the role of "Access" in docker/stores.md, for this INDEX_PREFIX'
 
+/** The error for an index that OpenSearch does not know, with its reason. */
 export function missingIndex(reason: unknown): IndexMissing {
   return new IndexMissing(
     `OpenSearch has no such index: run "index init", which creates it or reports its loss: ${reason}`,
@@ -92,9 +93,7 @@ export function toStoreError(error: unknown): Error {
     type === INDEX_BLOCKED ||
     type === INDEX_CLOSED
   if (isTransient) return new Unavailable(`OpenSearch answered ${statusCode} ${type}: ${reason}`)
-  if (type === INDEX_NOT_FOUND) {
-    return missingIndex(reason)
-  }
+  if (type === INDEX_NOT_FOUND) return missingIndex(reason)
   if (statusCode === UNAUTHORIZED) {
     return new RequestRejectedError(statusCode, type, reason, WRONG_CREDENTIALS)
   }

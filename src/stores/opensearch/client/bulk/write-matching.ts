@@ -22,9 +22,7 @@ export async function writeMatching(
   writeOf: (document: FoundDocument) => DocumentWrite | null,
 ): Promise<number> {
   const written = new Set<string>()
-  for (;;) {
-    if (await writePass()) return written.size
-  }
+  for (;;) if (await writePass()) return written.size
 
   /** Visits what matched at its start. Whether it found nothing to write. */
   async function writePass(): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
 import { attempt, type DeliveryChanges, delivery } from '../../support/webhooks/delivery.ts'
@@ -71,6 +72,41 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
       await stores.deliveries.hold('we_1', 30_000)
       expect(await stores.deliveries.byId('a')).toMatchObject({ attempts: [attempt()] })
     })
+  })
+
+  it.each<[string, DeliveryChanges, () => Promise<number>]>([
+    [
+      'a replay',
+      { state: 'delivered', nextAt: null },
+      () =>
+        stores.deliveries.replay({
+          ...{ endpointId: 'we_1', sinceMs: 0, failedOnly: false, nowMs: 20_000 },
+        }),
+    ],
+    ['disabling its endpoint', {}, () => stores.deliveries.hold('we_1', 30_000)],
+  ])('during %s, no later event of an order is due alone', async (_what, changes, change) => {
+    const orders = Array.from({ length: MANY / 2 }, (_, n) => `ord_${n}`)
+    for (const sequence of [2, 1]) {
+      const recordedAt = 10_000 + sequence
+      await create(
+        ...orders.map((orderId) => ({
+          ...{ id: `${orderId} ${sequence}`, ...changes },
+          event: { orderId, sequence, recordedAt },
+        })),
+      )
+    }
+    let isChanged = false
+    const changed = change().finally(() => {
+      isChanged = true
+    })
+    const seen = new Set<number>()
+    for (; !isChanged; await setImmediate()) {
+      const ids = new Set(await due())
+      seen.add(ids.size)
+      expect(orders.filter((id) => ids.has(`${id} 2`) && !ids.has(`${id} 1`))).toEqual([])
+    }
+    expect(await changed).toBe(MANY)
+    expect(seen.size).toBeGreaterThan(1) // Some of them during the change.
   })
 
   it('pending deliveries that are due too late become due earlier, also of other endpoints', async () => {

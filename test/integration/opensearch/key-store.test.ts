@@ -9,6 +9,10 @@ import {
 } from '../../../src/stores/opensearch/key-store.ts'
 import { keyRecord } from '../../support/stores/key-record.ts'
 import {
+  foundWithMarker,
+  stateFields,
+} from '../../support/stores/scripted/linearizable-responses.ts'
+import {
   GENEROUS_MS,
   names,
   SHORT_MS,
@@ -312,18 +316,12 @@ describe('the keys of an account', () => {
 })
 
 describe('the use of a key', () => {
-  const state = { _seq_no: 7, _primary_term: 1 }
-  const marked = respond(201, state)
-  const foundIds = (...ids: string[]) =>
-    respond(200, {
-      timed_out: false,
-      _shards: { total: 1, successful: 1, failed: 0 },
-      hits: { hits: ids.map((_id) => ({ _id, ...state })) },
-    })
+  const marker = stateFields(7)
+  const marked = respond(201, marker)
 
   it.each([
-    [true, foundIds(MARKER_ID, 'd1')],
-    [false, foundIds(MARKER_ID)],
+    [true, foundWithMarker(marker, { _id: 'd1', ...stateFields(5) })],
+    [false, foundWithMarker(marker)],
   ])('the store finds whether a key was used: %s', async (wasUsed, answer) => {
     const { keys, received } = await start(marked, answer)
     expect(await keys.wasAnyKeyUsed()).toBe(wasUsed)
@@ -338,7 +336,7 @@ describe('the use of a key', () => {
   it.each<[string, Behaviour[]]>([
     ['there are no keys to search', [respondError(404, 'index_not_found_exception')]],
     ['the search times out', [marked, respond(200, { timed_out: true })]],
-    ['an outdated copy answers', [marked, foundIds()]],
+    ['an outdated copy answers', [marked, foundWithMarker(null)]],
   ])('the use of a key is unknown when %s', async (_where, behaviours) => {
     const { keys } = await start(...behaviours)
     expect(await thrownBy(keys.wasAnyKeyUsed())).toBeInstanceOf(Unavailable)

@@ -52,8 +52,12 @@ export async function searchHits(
   preference?: string,
 ): Promise<FoundHit[]> {
   const withState = { seq_no_primary_term: true, ...body }
-  const hits = completeRawHits(await searchRaw(target, withState, preference))
-  return hits.map((hit) => toFoundHit(target, hit))
+  return foundHits(target, await searchRaw(target, withState, preference))
+}
+
+/** The hits of a response, with their states. @throws Unavailable */
+export function foundHits(target: IndexTarget, response: DocumentSearchResponse): FoundHit[] {
+  return completeRawHits(response).map((hit) => toFoundHit(target, hit))
 }
 
 function toFoundHit({ index }: IndexTarget, hit: unknown): FoundHit {

@@ -1,45 +1,68 @@
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { read } from './client.ts'
-import { type FoundDocument, type IndexTarget, searchHits } from './document-search.ts'
-import { type DocumentState, isOlderState } from './documents.ts'
+import {
+  type DocumentSearchResponse,
+  type FoundDocument,
+  foundHits,
+  type IndexTarget,
+  searchRaw,
+} from './document-search.ts'
+import { type DocumentState, documentState, isOlderState } from './documents.ts'
 import { stateOf } from './replace-document.ts'
 
 /** The id of a document without fields, which no query of a caller may match. */
 export const MARKER_ID = 'search-marker'
 const IS_MARKER = { ids: { values: [MARKER_ID] } }
+const MARKER_STATE = { top_hits: { size: 1, _source: false, seq_no_primary_term: true } }
 
 export interface LinearizableSearch {
   /** Matches no document without fields. */
   query: object
+  /** Sort keys that every hit has; the write order comes last, and is the only one when absent. */
+  sort?: readonly object[]
   pageSize: number
 }
 
 /**
- * Pages of the documents that matched when the call began, latest write first. None is missing but
- * those that change during the call. A node that left the cluster still answers as the primary that
- * it was, so each page must contain a marker that is written first. A later marker proves the same:
- * only a copy with all earlier writes accepts one.
+ * Pages of the documents that matched when the call began. None is missing but those that change
+ * during the call. A node that left the cluster still answers as the primary that it was, so each
+ * search must also find a marker that is written first. A later marker proves the same: only a copy
+ * with all earlier writes accepts one.
  * @throws Unavailable also when an outdated copy answered
  */
 export async function* searchLinearizable(
   target: IndexTarget,
-  { query, pageSize }: LinearizableSearch,
+  { query, sort = [], pageSize }: LinearizableSearch,
 ): AsyncGenerator<FoundDocument[]> {
   const marker = await writeMarker(target)
-  for (let bound: object = { lte: marker.if_seq_no }; ; ) {
-    const bounded = { bool: { filter: [query, { range: { _seq_no: bound } }] } }
-    const [first, ...page] = await searchHits(target, {
-      size: pageSize + 1,
-      query: { bool: { should: [bounded, IS_MARKER] } },
-      sort: [{ _seq_no: 'desc' }], // The marker is first in every page.
-    })
-    if (first?.id !== MARKER_ID || isOlderState(first.state, marker))
-      throw new Unavailable(`an outdated copy of ${target.index} answered a search: try again`)
-    if (page.length > 0) yield page
-    const last = page[pageSize - 1]
-    if (last === undefined) return
-    bound = { lt: last.state.if_seq_no }
+  const matchedBefore = { range: { _seq_no: { lte: marker.if_seq_no } } }
+  const body = {
+    size: pageSize,
+    seq_no_primary_term: true,
+    query: { bool: { should: [{ bool: { filter: [query, matchedBefore] } }, IS_MARKER] } },
+    // An aggregation includes the marker in every page, whatever the sort.
+    post_filter: { bool: { must_not: [IS_MARKER] } },
+    aggs: { marker: { filter: IS_MARKER, aggs: { state: MARKER_STATE } } },
+    sort: [...sort, { _seq_no: 'asc' }],
   }
+  for (let after: unknown; ; ) {
+    const next = after === undefined ? {} : { search_after: after }
+    const response = await searchRaw(target, { ...body, ...next })
+    const found = markerState(response)
+    if (found === null || isOlderState(found, marker))
+      throw new Unavailable(`an outdated copy of ${target.index} answered a search: try again`)
+    const page = foundHits(target, response)
+    if (page.length > 0) yield page
+    if (page.length < pageSize) return
+    after = page.at(-1)?.sort
+  }
+}
+
+/** The state of the marker that a search found. */
+function markerState({ aggregations }: DocumentSearchResponse): DocumentState | null {
+  const { hits } = Object(Object(aggregations?.['marker']).state)
+  const [found]: unknown[] = Array.isArray(hits?.hits) ? hits.hits : []
+  return documentState(Object(found))
 }
 
 /** Writes the marker, and makes it and all earlier writes searchable. */

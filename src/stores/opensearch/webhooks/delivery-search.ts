@@ -12,7 +12,7 @@ import {
 } from '../client/document-search.ts'
 import type { ReportDamaged } from './damage-report.ts'
 import { parseDelivery, storedDelivery } from './delivery-document.ts'
-import { afterDelivery } from './delivery-position.ts'
+import { afterDelivery, FIRST_EVENT_FIRST, LAST_EVENT_FIRST } from './delivery-position.ts'
 import type { Visibility } from './visibility.ts'
 
 /** The methods that search. */
@@ -34,14 +34,9 @@ const BUCKETS = 10_000
 const NEXT_DUE_PAGE_SIZE = 20
 const PENDING = { term: { state: 'pending' } }
 const HELD = { term: { state: 'held' } }
-/** A test event has no sequence, and the key of a page cannot be the sentinel of a missing number. */
-const BY_SEQUENCE = { sequence: { order: 'asc', missing: 0 } }
-const NEWEST_FIRST = [
-  { recorded_at: 'desc' },
-  { sequence: { order: 'desc', missing: 0 } },
-  { delivery_id: 'desc' }, // Orders of one bulk, and test events of one instant, are equal so far.
-]
-const BY_DUE = [{ next_at: 'asc' }, { recorded_at: 'asc' }, BY_SEQUENCE]
+/** No two deliveries are equal. */
+const NEWEST_FIRST = [...LAST_EVENT_FIRST, { delivery_id: 'desc' }]
+const BY_DUE = [{ next_at: 'asc' }, ...FIRST_EVENT_FIRST]
 
 const ofEndpoint = (id: string) => ({ term: { endpoint_id: id } })
 
@@ -167,7 +162,7 @@ export function createOpenSearchDeliverySearch(options: DeliverySearchOptions): 
       const isFailing = { range: { first_failed_at: { gte: sinceMs } } }
       return findCurrent(
         { bool: { filter: [PENDING, ofEndpoint(endpointId), isFailing] } },
-        [{ recorded_at: 'asc' }, BY_SEQUENCE],
+        FIRST_EVENT_FIRST,
         limit,
         ({ state, firstFailedAt }) =>
           state === 'pending' && firstFailedAt !== null && firstFailedAt >= sinceMs,

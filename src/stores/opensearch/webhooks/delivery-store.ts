@@ -32,7 +32,7 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
   const { client, index, deadlineMs } = target
   const visibility = createVisibility(() => refreshIndex(target))
 
-  function transition({ query, apply }: DeliveryTransition): Promise<number> {
+  function transition({ apply, ...matching }: DeliveryTransition): Promise<number> {
     const change = (document: FoundDocument) => {
       const delivery = intactDelivery(document, options)
       const changed = delivery && apply(delivery)
@@ -42,7 +42,7 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
         source: deliverySource(changed),
       }
     }
-    return visibility.write(true, () => writeMatching(target, query, change))
+    return visibility.write(true, () => writeMatching(target, matching, change))
   }
 
   return {

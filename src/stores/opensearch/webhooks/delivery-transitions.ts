@@ -9,11 +9,14 @@ import {
   type Replay,
   withoutExcerpts,
 } from '../../../webhooks/deliveries/delivery.ts'
+import type { MatchingDocuments } from '../client/bulk/write-matching.ts'
+import { FIRST_EVENT_FIRST, LAST_EVENT_FIRST } from './delivery-position.ts'
 
-/** A change of every delivery that matches. */
-export interface DeliveryTransition {
-  /** The search for the deliveries, by the fields of their documents. */
-  query: object
+/**
+ * A change of every delivery that matches. It is sorted when the dispatcher may send meanwhile: a
+ * search must not find a later event of an order alone.
+ */
+export interface DeliveryTransition extends MatchingDocuments {
   /** The changed delivery; `null` to leave it. Its document still matches the query. */
   apply(delivery: Delivery): Delivery | null
 }
@@ -52,6 +55,7 @@ export const transitions = {
   }),
   hold: (endpointId: string, nowMs: number): DeliveryTransition => ({
     query: allOf(term('endpoint_id', endpointId), states('pending')),
+    sort: LAST_EVENT_FIRST,
     apply: (delivery) => ({ ...delivery, state: 'held', nextAt: null, heldAt: nowMs }),
   }),
   releaseHeld: (endpointId: string, nowMs: number): DeliveryTransition => ({
@@ -82,6 +86,7 @@ export const transitions = {
         states('failed'),
       ]),
     ),
+    sort: FIRST_EVENT_FIRST,
     apply: (delivery) => {
       const isRecent = delivery.event.recordedAt >= sinceMs
       const isFailed = FAILED_STATES.includes(delivery.state)

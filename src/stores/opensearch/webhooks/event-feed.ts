@@ -119,7 +119,7 @@ export function createOpenSearchEventFeed({
       const filter = [{ term: { order_id: record.orderId } }, { bool: { should: isBefore } }]
       return { bool: { filter } }
     })
-    await writeMatching(target, { bool: { should } }, ({ id, source, state }) => {
+    await writeMatching(target, { query: { bool: { should } } }, ({ id, source, state }) => {
       const stored = Object(source) as EventRecordSource
       if (!isEventRecord(stored.record) || isForgotten(stored.record)) return null
       const kept: EventRecordSource = { ...stored, record: withoutStates(stored.record) }

@@ -71,9 +71,11 @@ export function createDeliveryTransitions(
       WHERE rowid IN (SELECT rowid FROM ${source} LIMIT ${BATCH})`)
   const pending = "deliveries INDEXED BY deliveries_pending WHERE state = 'pending'"
   const held = "deliveries INDEXED BY deliveries_held WHERE state = 'held'"
+  // Last event first: the dispatcher may send meanwhile, and must not find a later event alone.
   const hold = prepareUpdate(
     "state = 'held', next_at = NULL, held_at = $nowMs",
-    `${pending} AND endpoint_id = $endpointId`,
+    `${pending} AND endpoint_id = $endpointId
+      ORDER BY next_at DESC, recorded_at DESC, sequence DESC`,
   )
   // An event of the same order that is fanned out later is due at the instant of its record.
   const release = prepareUpdate(

@@ -6,6 +6,10 @@ import {
   searchLinearizable,
 } from '../../../../src/stores/opensearch/client/linearizable-search.ts'
 import {
+  foundWithMarker as found,
+  stateFields as state,
+} from '../../../support/stores/scripted/linearizable-responses.ts'
+import {
   GENEROUS_MS,
   thrownBy,
   useScriptedNodes,
@@ -17,14 +21,7 @@ const { serve, connect } = useScriptedNodes()
 const QUERY = { term: { account_id: 'acc_1' } }
 const MARKER_WRITTEN = respond(200, { _seq_no: 7, _primary_term: 3 })
 
-const hit = (_id: string, _seq_no: number, _primary_term = 3) => ({ _id, _seq_no, _primary_term })
-const marker = (seqNo = 7, term = 3) => hit(MARKER_ID, seqNo, term)
-const found = (...hits: object[]) =>
-  respond(200, {
-    timed_out: false,
-    _shards: { total: 1, successful: 1, failed: 0 },
-    hits: { hits },
-  })
+const hit = (_id: string, seqNo: number) => ({ _id, ...state(seqNo), sort: [seqNo] })
 
 /** An index on a node that responds to the write of the marker, and then by these behaviours. */
 async function start(...behaviours: Behaviour[]) {
@@ -43,44 +40,45 @@ async function search(...behaviours: Behaviour[]) {
 }
 
 const OUTDATED: [string, Behaviour][] = [
-  ['finds nothing', found()],
-  ['does not find the marker', found(hit('a', 5))],
-  ['finds the marker of an earlier search', found(marker(6), hit('a', 5))],
-  ['finds a marker that the cluster never accepted', found(marker(9, 2), hit('a', 5))],
-  ['finds a document that the cluster never accepted', found(hit('a', 8, 2), marker())],
+  ['does not find the marker', found(null, hit('a', 5))],
+  ['finds the marker of an earlier search', found(state(6), hit('a', 5))],
+  ['finds a marker that the cluster never accepted', found(state(9, 2), hit('a', 5))],
 ]
 
 describe('a search that includes every earlier write', () => {
   it('writes a marker and searches for it beside the query, in the primary', async () => {
-    const { pages, received } = await search(found(marker(), hit('a', 5)))
+    const { pages, received } = await search(found(state(7), hit('a', 5)))
     expect(pages).toEqual([['a']])
     expect(received.map(({ path }) => path.split('&')[0])).toEqual([
       `/d/_doc/${MARKER_ID}?refresh=true`,
       '/d/_search?preference=_primary',
     ])
+    const isMarker = { ids: { values: [MARKER_ID] } }
     const bounded = { bool: { filter: [QUERY, { range: { _seq_no: { lte: 7 } } }] } }
     expect(JSON.parse(received[1]?.body ?? '')).toMatchObject({
-      query: { bool: { should: [bounded, { ids: { values: [MARKER_ID] } }] } },
-      sort: [{ _seq_no: 'desc' }],
+      query: { bool: { should: [bounded, isMarker] } },
+      post_filter: { bool: { must_not: [isMarker] } },
+      aggs: { marker: { filter: isMarker } },
+      sort: [{ _seq_no: 'asc' }],
     })
   })
 
-  it('continues before the last document of a full page, up to a page that is not full', async () => {
+  it('continues after the last document of a full page, up to a page that is not full', async () => {
     const { pages, received } = await search(
-      found(marker(), hit('a', 5), hit('b', 4)),
-      found(marker(), hit('c', 1)),
+      found(state(7), hit('a', 1), hit('b', 4)),
+      found(state(7), hit('c', 5)),
     )
     expect(pages).toEqual([['a', 'b'], ['c']])
-    expect(received[2]?.body).toContain('{"_seq_no":{"lt":4}}')
+    expect(JSON.parse(received[2]?.body ?? '')).toMatchObject({ search_after: [4] })
   })
 
   it('without a hit has no page', async () => {
-    expect((await search(found(marker()))).pages).toEqual([])
+    expect((await search(found(state(7)))).pages).toEqual([])
   })
 
   it.each([
-    ['another process wrote its own', marker(9)],
-    ['a replica was promoted', marker(2, 4)],
+    ['another process wrote its own', state(9)],
+    ['a replica was promoted', state(2, 4)],
   ])('accepts a later marker, after %s', async (_what, later) => {
     expect((await search(found(later, hit('a', 5)))).pages).toEqual([['a']])
   })
@@ -91,14 +89,14 @@ describe('a search that includes every earlier write', () => {
   })
 
   it('is unavailable when another node answers for a later page', async () => {
-    const full = found(marker(), hit('a', 5), hit('b', 4))
-    expect(await thrownBy(search(full, found()))).toBeInstanceOf(Unavailable)
+    const full = found(state(7), hit('a', 1), hit('b', 4))
+    expect(await thrownBy(search(full, found(null)))).toBeInstanceOf(Unavailable)
   })
 })
 
 describe('a removal of all documents that match', () => {
   it('fails when an outdated copy finds none', async () => {
-    const { target } = await start(found())
+    const { target } = await start(found(null))
     expect(await thrownBy(removeMatching(target, QUERY))).toBeInstanceOf(Unavailable)
   })
 
@@ -107,10 +105,10 @@ describe('a removal of all documents that match', () => {
       items: [{ delete: { status: 200, _seq_no: 8, _primary_term: 3 } }],
     })
     const { target, received } = await start(
-      found(marker(), hit('a', 5)),
+      found(state(7), hit('a', 5)),
       removed,
-      respond(200, { _seq_no: 9, _primary_term: 3 }),
-      found(marker(9)),
+      respond(200, state(9)),
+      found(state(9)),
     )
     await removeMatching(target, QUERY)
     expect(received).toHaveLength(5)

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { MARKER_ID } from '../../../../src/stores/opensearch/client/linearizable-search.ts'
+import { revisionOf } from '../../../../src/stores/opensearch/webhooks/delivery-document.ts'
 import { createOpenSearchWebhookStores } from '../../../../src/stores/opensearch/webhooks/webhook-stores.ts'
-import type { DeliveryStore, DueQuery } from '../../../../src/webhooks/deliveries/delivery.ts'
+import type {
+  Delivery,
+  DeliveryStore,
+  DueQuery,
+} from '../../../../src/webhooks/deliveries/delivery.ts'
 import { GENEROUS_MS } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { attempt, type DeliveryChanges, delivery } from '../../../support/webhooks/delivery.ts'
 import { eventRecord } from '../../../support/webhooks/event-record.ts'
@@ -182,6 +187,35 @@ describe('a search for deliveries before the refresh', () => {
     const { deliveries } = await test.stores.openAgain()
     expect(await deliveries.hold('we_1', 20_000)).toBe(0)
     expect(await read('a')).toMatchObject({ state: 'delivered' })
+  })
+})
+
+describe('the events of an order, of which the first was written last', () => {
+  const first = { id: 'first', event: { sequence: 1 } }
+  const second = { id: 'second', event: { sequence: 2 } }
+  const replay = { endpointId: 'we_1', sinceMs: 0, failedOnly: false, nowMs: 20_000 }
+
+  it.each<[string, Partial<Delivery>, (deliveries: DeliveryStore) => Promise<number>, string[]]>([
+    [
+      'become pending in turn by a replay',
+      { state: 'delivered', nextAt: null },
+      (deliveries) => deliveries.replay(replay),
+      ['first', 'second'],
+    ],
+    [
+      'are held last event first',
+      {},
+      (deliveries) => deliveries.hold('we_1', 20_000),
+      ['second', 'first'],
+    ],
+  ])('%s', async (_what, state, change, expected) => {
+    const { deliveries } = test.stores
+    await deliveries.create([second, first].map((changes) => delivery({ ...state, ...changes })))
+    expect(await change(deliveries)).toBe(2)
+    const changed = await Promise.all(['first', 'second'].map((id) => read(id)))
+    const written = changed.map((row) => [row.id, revisionOf(row).state.if_seq_no] as const)
+    const inOrder = written.sort(([, one], [, other]) => one - other).map(([id]) => id)
+    expect(inOrder).toEqual(expected)
   })
 })
 

@@ -10,6 +10,13 @@ import { type DocumentWrite, sendWrites } from './send-writes.ts'
 /** Sources of these documents are in memory at a time. */
 const PAGE_SIZE = 1_000
 
+export interface MatchingDocuments {
+  /** Matches no document without fields. */
+  query: object
+  /** The order of the writes, by fields that every match has; that of the last writes when absent. */
+  sort?: readonly object[]
+}
+
 /**
  * Writes what `writeOf` returns for each document that matches: a write that has the document's state
  * as its condition, or `null` for none. Documents that change meanwhile are visited again; each is
@@ -18,7 +25,7 @@ const PAGE_SIZE = 1_000
  */
 export async function writeMatching(
   target: IndexTarget,
-  query: object,
+  matching: MatchingDocuments,
   writeOf: (document: FoundDocument) => DocumentWrite | null,
 ): Promise<number> {
   const written = new Set<string>()
@@ -27,7 +34,7 @@ export async function writeMatching(
   /** Visits what matched at its start. Whether it found nothing to write. */
   async function writePass(): Promise<boolean> {
     let isDone = true
-    for await (const page of searchLinearizable(target, { query, pageSize: PAGE_SIZE })) {
+    for await (const page of searchLinearizable(target, { ...matching, pageSize: PAGE_SIZE })) {
       const work = page.flatMap((document) => {
         const write = written.has(document.id) ? null : writeOf(document)
         return write === null ? [] : [{ id: document.id, write }]
@@ -47,7 +54,7 @@ export async function writeMatching(
 
 /** Removes the documents that match. Those that change meanwhile stay if they no longer match. */
 export async function removeMatching(target: IndexTarget, query: object): Promise<void> {
-  await writeMatching(target, query, removalOf)
+  await writeMatching(target, { query }, removalOf)
 }
 
 /**

@@ -18,21 +18,23 @@ export interface LastUse {
    * unknown to a load, which then writes orders behind the cursor of that page. Calls for a key share
    * one write. Once the store is unavailable, no use is written for a second, of any key: a waiting
    * request has a slot, and those of other keys need one too.
-   * @throws Unavailable when the use is not stored within `withinMs` of the first of these calls
+   * @throws Unavailable when the use is not stored within `withinMs`
    */
   storeFirst(key: KeyRecord, nowMs: number, withinMs: number): Promise<void>
   /** Records a later use at `nowMs`. Writes to the store at most hourly, in the background. */
   record(key: KeyRecord, nowMs: number): void
 }
 
-/**
- * `onFailure` receives a failed write in the background. The next write happens a minute later at
- * the earliest.
- */
-export function createLastUse(
-  store: Pick<KeyStore, 'update'>,
-  onFailure: (key: KeyRecord, error: unknown) => void,
-): LastUse {
+export interface LastUseOptions {
+  keys: Pick<KeyStore, 'update'>
+  /** From the start of the write of a first use until the store counts as unavailable. */
+  deadlineMs: number
+  /** Receives a failed write in the background. The next one happens a minute later at the earliest. */
+  onFailure(key: KeyRecord, error: unknown): void
+}
+
+/** Creates the record of a process that has authenticated no key. */
+export function createLastUse({ keys, deadlineMs, onFailure }: LastUseOptions): LastUse {
   const recordedAt = new LRUCache<string, number>({ max: MAX_KEYS })
   const firstUses = new Map<string, Promise<void>>()
   const of = (key: KeyRecord) =>
@@ -40,15 +42,13 @@ export function createLastUse(
 
   let outage: Unavailable | undefined
 
-  async function writeFirst(digest: string, nowMs: number, withinMs: number): Promise<void> {
+  async function writeFirst(digest: string, nowMs: number): Promise<void> {
     async function write(): Promise<void> {
-      await store.update(digest, { lastValidAt: nowMs })
+      await keys.update(digest, { lastValidAt: nowMs })
       recordedAt.set(digest, nowMs) // After the deadline too.
     }
-    const tooLate = () =>
-      new Unavailable(`the first use of the key was not stored within ${Math.round(withinMs)} ms`)
     try {
-      await withDeadline(write, withinMs, tooLate)
+      await withDeadline(write, deadlineMs, () => notStored(deadlineMs))
     } catch (error) {
       if (error instanceof Unavailable) pauseAfter(error)
       throw error
@@ -68,17 +68,25 @@ export function createLastUse(
     of,
     async storeFirst({ digest }, nowMs, withinMs) {
       if (outage !== undefined) throw outage
-      const stored = firstUses.get(digest) ?? writeFirst(digest, nowMs, withinMs)
+      const stored = firstUses.get(digest) ?? writeFirst(digest, nowMs)
       firstUses.set(digest, stored)
-      await stored
+      // A request that has little time left fails alone.
+      await withDeadline(
+        () => stored,
+        withinMs,
+        () => notStored(withinMs),
+      )
     },
     record(key, nowMs) {
       if (nowMs - of(key) < HOUR_MS) return
       recordedAt.set(key.digest, nowMs)
-      store.update(key.digest, { lastValidAt: nowMs }).catch((error) => {
+      keys.update(key.digest, { lastValidAt: nowMs }).catch((error) => {
         recordedAt.set(key.digest, nowMs - HOUR_MS + RETRY_MS)
         onFailure(key, error)
       })
     },
   }
 }
+
+const notStored = (withinMs: number) =>
+  new Unavailable(`the first use of the key was not stored within ${Math.round(withinMs)} ms`)

@@ -43,6 +43,7 @@ export interface AuthenticateOptions {
   limiter: Limiter
   /** Epoch milliseconds. */
   clock: Clock
+  requestDeadlineMs: number
 }
 
 /** The 24 hours that the guide promises, plus the hour by which a stored last use can be late. */
@@ -55,9 +56,13 @@ const TRUSTED_MS = 25 * HOUR_MS
  * first use of a key is stored before its request continues.
  */
 export default fp<AuthenticateOptions>(
-  async (app, { pepper, keys, keyCache, limiter, clock }) => {
-    const lastUse = createLastUse(keys, ({ keyId }, err) => {
-      app.log.warn({ err, key_id: keyId }, 'last use of the key not recorded')
+  async (app, { pepper, keys, keyCache, limiter, clock, requestDeadlineMs }) => {
+    const lastUse = createLastUse({
+      keys,
+      deadlineMs: requestDeadlineMs,
+      onFailure({ keyId }, err) {
+        app.log.warn({ err, key_id: keyId }, 'last use of the key not recorded')
+      },
     })
     app.decorateRequest('caller', null)
 

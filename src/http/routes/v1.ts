@@ -36,10 +36,11 @@ export interface V1Options {
  * Registers `/v1` in the order of its checks: key, rate limit, account, scope, route, parameters.
  */
 const v1: FastifyPluginAsync<V1Options> = async (app, options) => {
-  const { pepper, keys, keyCache, limiter, clock, capacity, store, cursors, deprecations } = options
-  app.register(requestScope, { deadlineMs: options.requestDeadlineMs })
+  const { pepper, keys, keyCache, limiter, clock, capacity, store, cursors } = options
+  const { deprecations, requestDeadlineMs } = options
+  app.register(requestScope, { deadlineMs: requestDeadlineMs })
   if (deprecations.length > 0) app.register(deprecationHeaders, { deprecations })
-  app.register(authenticate, { pepper, keys, keyCache, limiter, clock })
+  app.register(authenticate, { pepper, keys, keyCache, limiter, clock, requestDeadlineMs })
   app.register(usageCounts, { usage: options.usage })
   app.register(rateLimit, { limiter, capacity })
   app.register(authorize, { scopes: ['orders:read', 'orders:read_masked'] })

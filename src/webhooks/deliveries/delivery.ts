@@ -116,7 +116,7 @@ export interface Replay {
   endpointId: string
   /**
    * Of events recorded at or after this instant, epoch milliseconds. Of earlier events, what failed
-   * or expired and meets {@link hasFailedSince}.
+   * or expired and meets {@link isReplayed}.
    */
   sinceMs: number
   /** Only what failed or expired; otherwise also what was delivered. */
@@ -124,18 +124,24 @@ export interface Replay {
   nowMs: number
 }
 
-type FailedDelivery = Pick<Delivery, 'state' | 'attempts' | 'firstFailedAt' | 'heldAt'>
+type EndedDelivery = Pick<Delivery, 'state' | 'attempts' | 'firstFailedAt' | 'heldAt'> & {
+  event: Pick<DeliveredEvent, 'recordedAt'>
+}
 
 /**
- * Whether a delivery that failed or expired began to fail, was held or got its 410 at or after an
- * instant. Its event is older than the failure of the endpoint that it began. Pure.
+ * Whether a replay sends an ended delivery again, whose state it includes. Of an earlier event, only
+ * one that began to fail, was held or got its 410 since the start: such an event is older than the
+ * failure of the endpoint that it began. What is delivered of a later event than the call is not sent
+ * twice: on a busy endpoint a replay would find more and more of it. Pure.
  */
-export function hasFailedSince(
-  { state, attempts, firstFailedAt, heldAt }: FailedDelivery,
-  sinceMs: number,
+export function isReplayed(
+  { state, event, attempts, firstFailedAt, heldAt }: EndedDelivery,
+  { sinceMs, nowMs }: Pick<Replay, 'sinceMs' | 'nowMs'>,
 ): boolean {
+  if (state === 'delivered') return event.recordedAt >= sinceMs && event.recordedAt <= nowMs
   const goneAt = state === 'failed' ? (attempts.at(-1)?.at ?? null) : null
-  return [firstFailedAt, heldAt, goneAt].some((at) => at !== null && at >= sinceMs)
+  const failedAt = [event.recordedAt, firstFailedAt, heldAt, goneAt]
+  return failedAt.some((at) => at !== null && at >= sinceMs)
 }
 
 /** What a delivery has that is due at an instant, with a new retry schedule. Its attempts stay. */

@@ -74,39 +74,51 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
     })
   })
 
-  it.each<[string, DeliveryChanges, () => Promise<number>]>([
-    [
-      'a replay',
-      { state: 'delivered', nextAt: null },
-      () =>
-        stores.deliveries.replay({
-          ...{ endpointId: 'we_1', sinceMs: 0, failedOnly: false, nowMs: 20_000 },
-        }),
-    ],
-    ['disabling its endpoint', {}, () => stores.deliveries.hold('we_1', 30_000)],
-  ])('during %s, no later event of an order is due alone', async (_what, changes, change) => {
+  describe('while the deliveries of many orders change', () => {
     const orders = Array.from({ length: MANY / 2 }, (_, n) => `ord_${n}`)
-    for (const sequence of [2, 1]) {
-      const recordedAt = 10_000 + sequence
-      await create(
-        ...orders.map((orderId) => ({
-          ...{ id: `${orderId} ${sequence}`, ...changes },
-          event: { orderId, sequence, recordedAt },
-        })),
-      )
+    const ended: DeliveryChanges = { state: 'delivered', nextAt: null }
+    const failing: DeliveryChanges = { nextAt: 200_000, step: 1, firstFailedAt: 15_000 }
+    const hold = () => stores.deliveries.hold('we_1', 30_000)
+    const replay = () =>
+      stores.deliveries.replay({
+        ...{ endpointId: 'we_1', sinceMs: 0, failedOnly: false, nowMs: 30_000 },
+      })
+
+    /** What a dispatcher reads. */
+    async function pending(): Promise<Set<string>> {
+      const failing = await stores.deliveries.failingSince('we_1', 0, MANY)
+      return new Set([...failing.map(({ id }) => id), ...(await due())])
     }
-    let isChanged = false
-    const changed = change().finally(() => {
-      isChanged = true
+
+    it.each<[string, DeliveryChanges, DeliveryChanges, () => Promise<number>]>([
+      ['a replay makes no later event pending alone', ended, ended, replay],
+      ['a hold leaves no later event pending alone', {}, {}, hold],
+      ['a hold leaves no event pending without the failing one before it', failing, {}, hold],
+    ])('%s', async (_what, first, second, change) => {
+      // In another order than that of the events.
+      for (const [at, changes] of [second, first].entries()) {
+        const sequence = 2 - at
+        const event = { sequence, recordedAt: 10_000 + sequence }
+        await create(
+          ...orders.map((orderId) => ({
+            ...{ id: `${orderId} ${sequence}`, ...changes },
+            event: { ...event, orderId },
+          })),
+        )
+      }
+      let isChanged = false
+      const changed = change().finally(() => {
+        isChanged = true
+      })
+      const sizes = new Set<number>()
+      for (; !isChanged; await setImmediate()) {
+        const ids = await pending()
+        sizes.add(ids.size)
+        expect(orders.filter((id) => ids.has(`${id} 2`) && !ids.has(`${id} 1`))).toEqual([])
+      }
+      expect(await changed).toBe(MANY)
+      expect(sizes.size).toBeGreaterThan(1) // Some of them during the change.
     })
-    const seen = new Set<number>()
-    for (; !isChanged; await setImmediate()) {
-      const ids = new Set(await due())
-      seen.add(ids.size)
-      expect(orders.filter((id) => ids.has(`${id} 2`) && !ids.has(`${id} 1`))).toEqual([])
-    }
-    expect(await changed).toBe(MANY)
-    expect(seen.size).toBeGreaterThan(1) // Some of them during the change.
   })
 
   it('pending deliveries that are due too late become due earlier, also of other endpoints', async () => {
@@ -223,6 +235,21 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
       await create(...inEachState)
       expect(await stores.deliveries.replay({ ...replay, failedOnly: true })).toBe(2)
       expect(await states()).toEqual({ ...unchanged, failed: 'pending', expired: 'pending' })
+    })
+
+    it('leaves out what was delivered of a later event than its call', async () => {
+      const ended = (state: Delivery['state']) => ({ state, nextAt: null }) as const
+      await create(
+        { id: 'delivered', ...ended('delivered'), event: { recordedAt: 30_000 } },
+        { id: 'later', ...ended('delivered'), event: { recordedAt: 30_001, sequence: 2 } },
+        { id: 'failed', ...ended('failed'), event: { recordedAt: 30_001, sequence: 3 } },
+      )
+      expect(await stores.deliveries.replay(replay)).toBe(2)
+      expect(await states()).toEqual({
+        delivered: 'pending',
+        later: 'delivered',
+        failed: 'pending',
+      })
     })
 
     it('begins at an instant, and concerns one endpoint', async () => {

@@ -26,7 +26,11 @@ beforeEach(() => {
     if (isDown) throw new Unavailable('store down')
     written.push(instants)
   }
-  lastUse = createLastUse({ update }, (_key, error) => failures.push(error))
+  lastUse = createLastUse({
+    keys: { update },
+    deadlineMs: WITHIN_MS,
+    onFailure: (_key, error) => failures.push(error),
+  })
 })
 
 describe('the last use of a key', () => {
@@ -91,11 +95,36 @@ describe('the first use of a key', () => {
     expect(written).toEqual([{ lastValidAt: NOW }])
   })
 
-  it('the first use of a key that is stored too late fails, and is known then', async () => {
-    const { promise: stored, resolve } = Promise.withResolvers<void>()
-    const slow = createLastUse({ update: () => stored }, () => {})
-    await expect(slow.storeFirst(key(null), NOW, 20)).rejects.toThrow('not stored within 20 ms')
-    resolve()
-    await expect.poll(() => slow.of(key(null))).toBe(NOW)
+  describe('in a store that is slow', () => {
+    function openSlow(deadlineMs: number) {
+      const { promise: stored, resolve } = Promise.withResolvers<void>()
+      const keys = { update: () => stored }
+      return { slow: createLastUse({ keys, deadlineMs, onFailure() {} }), resolve }
+    }
+
+    it('is known once it is stored, although its request failed', async () => {
+      const { slow, resolve } = openSlow(WITHIN_MS)
+      await expect(slow.storeFirst(key(null), NOW, 20)).rejects.toThrow('not stored within 20 ms')
+      resolve()
+      await expect.poll(() => slow.of(key(null))).toBe(NOW)
+    })
+
+    it('fails the request that has no time left, and neither other requests nor other keys', async () => {
+      const { slow, resolve } = openSlow(WITHIN_MS)
+      const late = slow.storeFirst(key(null), NOW, 20)
+      const same = slow.storeFirst(key(null), NOW, WITHIN_MS)
+      await expect(late).rejects.toThrow('not stored within 20 ms')
+      const other = slow.storeFirst(keyRecord({ digest: 'other' }), NOW, WITHIN_MS)
+      resolve()
+      await Promise.all([same, other])
+    })
+
+    it('pauses the writes once one took the whole deadline', async () => {
+      const { slow } = openSlow(20)
+      const stored = slow.storeFirst(key(null), NOW, WITHIN_MS)
+      await expect(stored).rejects.toThrow('not stored within 20 ms')
+      const other = slow.storeFirst(keyRecord({ digest: 'other' }), NOW, WITHIN_MS)
+      await expect(other).rejects.toThrow('not stored within 20 ms')
+    })
   })
 })

@@ -18,16 +18,16 @@ const MARKER_STATE = { top_hits: { size: 1, _source: false, seq_no_primary_term:
 export interface LinearizableSearch {
   /** Matches no document without fields. */
   query: object
-  /** Sort keys that every hit has; the write order comes last, and is the only one when absent. */
+  /** Sort keys that every hit has, and that never change; the write order comes last, and is the only one when absent. */
   sort?: readonly object[]
   pageSize: number
 }
 
 /**
- * Pages of the documents that matched when the call began. None is missing but those that change
- * during the call. A node that left the cluster still answers as the primary that it was, so each
- * search must also find a marker that is written first. A later marker proves the same: only a copy
- * with all earlier writes accepts one.
+ * Pages of the documents that match during the whole call, whatever else of them changes; one that
+ * changes may be in two pages. A node that left the cluster still answers as the primary that it was,
+ * so each search must also find a marker that is written first. A later marker proves the same: only
+ * a copy with all earlier writes accepts one.
  * @throws Unavailable also when an outdated copy answered
  */
 export async function* searchLinearizable(
@@ -35,14 +35,16 @@ export async function* searchLinearizable(
   { query, sort = [], pageSize }: LinearizableSearch,
 ): AsyncGenerator<FoundDocument[]> {
   const marker = await writeMarker(target)
-  const matchedBefore = { range: { _seq_no: { lte: marker.if_seq_no } } }
   const body = {
     size: pageSize,
     seq_no_primary_term: true,
-    query: { bool: { should: [{ bool: { filter: [query, matchedBefore] } }, IS_MARKER] } },
     // An aggregation includes the marker in every page, whatever the sort.
+    query: { bool: { should: [query, IS_MARKER] } },
     post_filter: { bool: { must_not: [IS_MARKER] } },
     aggs: { marker: { filter: IS_MARKER, aggs: { state: MARKER_STATE } } },
+    // Otherwise OpenSearch skips segments of earlier pages, and with one of them the marker.
+    track_total_hits: true,
+    // A document that changes keeps its position, or moves to a later one.
     sort: [...sort, { _seq_no: 'asc' }],
   }
   for (let after: unknown; ; ) {

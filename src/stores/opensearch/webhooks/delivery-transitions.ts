@@ -2,7 +2,7 @@ import {
   type Delivery,
   type DeliveryState,
   FAILED_STATES,
-  hasFailedSince,
+  isReplayed,
   type LatestInstants,
   pendingAt,
   type Removal,
@@ -60,6 +60,7 @@ export const transitions = {
   }),
   releaseHeld: (endpointId: string, nowMs: number): DeliveryTransition => ({
     query: allOf(term('endpoint_id', endpointId), states('held')),
+    sort: FIRST_EVENT_FIRST,
     // An event of the same order that is fanned out later is due at the instant of its record.
     apply: (delivery) => ({
       ...delivery,
@@ -74,25 +75,21 @@ export const transitions = {
     query: allOf(states('held'), { range: { held_at: { lt: beforeMs } } }),
     apply: (delivery) => ({ ...delivery, state: 'expired' }),
   }),
-  replay: ({ endpointId, sinceMs, failedOnly, nowMs }: Replay): DeliveryTransition => ({
+  replay: ({ endpointId, failedOnly, ...replay }: Replay): DeliveryTransition => ({
     query: allOf(
       term('endpoint_id', endpointId),
       states(...FAILED_STATES, ...(failedOnly ? [] : (['delivered'] as const))),
       // Instants of attempts are not indexed; few deliveries are `failed`.
       anyOf([
-        { range: { recorded_at: { gte: sinceMs } } },
-        { range: { first_failed_at: { gte: sinceMs } } },
-        { range: { held_at: { gte: sinceMs } } },
+        { range: { recorded_at: { gte: replay.sinceMs } } },
+        { range: { first_failed_at: { gte: replay.sinceMs } } },
+        { range: { held_at: { gte: replay.sinceMs } } },
         states('failed'),
       ]),
     ),
     sort: FIRST_EVENT_FIRST,
-    apply: (delivery) => {
-      const isRecent = delivery.event.recordedAt >= sinceMs
-      const isFailed = FAILED_STATES.includes(delivery.state)
-      const isReplayed = isRecent || (isFailed && hasFailedSince(delivery, sinceMs))
-      return isReplayed ? { ...delivery, ...pendingAt(nowMs) } : null
-    },
+    apply: (delivery) =>
+      isReplayed(delivery, replay) ? { ...delivery, ...pendingAt(replay.nowMs) } : null,
   }),
   purgeExcerpts: (beforeMs: number): DeliveryTransition => ({
     query: { range: { excerpt_at: { lt: beforeMs } } },

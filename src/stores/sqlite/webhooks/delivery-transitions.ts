@@ -2,7 +2,7 @@ import type { StatementSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import {
   type DeliveryStore,
-  hasFailedSince,
+  isReplayed,
   type Replay,
   withoutExcerpts,
 } from '../../../webhooks/deliveries/delivery.ts'
@@ -38,8 +38,6 @@ async function repeatUntilDone(change: () => number): Promise<number> {
   }
 }
 
-const ALL = () => true
-
 const toPending = (nextAt: string) => `
   state = 'pending', next_at = ${nextAt}, step = 0, first_failed_at = NULL, held_at = NULL`
 
@@ -51,7 +49,8 @@ interface AttemptsRow {
 type EndedRow = AttemptsRow &
   Pick<DeliveryRow, 'state' | 'recorded_at' | 'sequence' | 'first_failed_at' | 'held_at'>
 
-interface Repetition extends Pick<Replay, 'endpointId' | 'nowMs'> {
+/** The instants of the events that a walk visits. */
+interface Walk {
   fromMs: number
   beforeMs: number
 }
@@ -71,11 +70,14 @@ export function createDeliveryTransitions(
       WHERE rowid IN (SELECT rowid FROM ${source} LIMIT ${BATCH})`)
   const pending = "deliveries INDEXED BY deliveries_pending WHERE state = 'pending'"
   const held = "deliveries INDEXED BY deliveries_held WHERE state = 'held'"
-  // Last event first: the dispatcher may send meanwhile, and must not find a later event alone.
-  const hold = prepareUpdate(
-    "state = 'held', next_at = NULL, held_at = $nowMs",
-    `${pending} AND endpoint_id = $endpointId
-      ORDER BY next_at DESC, recorded_at DESC, sequence DESC`,
+  // Last event first, because the dispatcher may send meanwhile and must not find a later event alone.
+  // A failing one is due after those that follow it.
+  const holds = ['first_failed_at IS NULL', 'first_failed_at IS NOT NULL'].map((condition) =>
+    prepareUpdate(
+      "state = 'held', next_at = NULL, held_at = $nowMs",
+      `${pending} AND endpoint_id = $endpointId AND ${condition}
+        ORDER BY next_at DESC, recorded_at DESC, sequence DESC`,
+    ),
   )
   // An event of the same order that is fanned out later is due at the instant of its record.
   const release = prepareUpdate(
@@ -139,26 +141,26 @@ export function createDeliveryTransitions(
     return { field, update }
   })
 
-  /** Repeats the matching ones of an endpoint's rows whose events are of `fromMs` to `beforeMs`. */
-  async function repeatMatching(
+  /** Repeats what the replay includes of the rows of a walk. Returns their number. */
+  async function replayRows(
     select: StatementSync,
-    { endpointId, fromMs, beforeMs, nowMs }: Repetition,
-    matches: (row: EndedRow) => boolean,
+    { endpointId, ...replay }: Replay,
+    { fromMs, beforeMs }: Walk,
   ): Promise<number> {
     let after: [number, number, number] = [fromMs, -1, 0]
-    let repeated = 0
+    let replayed = 0
     await repeatUntilDone(() =>
       db.write(() => {
         const rows = select.all(endpointId, beforeMs, ...after) as unknown as EndedRow[]
-        const matching = rows.filter(matches)
-        for (const { rowid } of matching) repeat.run({ nowMs, rowid })
-        repeated += matching.length
+        const included = rows.filter((row) => isReplayed(endedOf(row), replay))
+        for (const { rowid } of included) repeat.run({ nowMs: replay.nowMs, rowid })
+        replayed += included.length
         const last = rows.at(-1)
         if (last) after = [last.recorded_at, last.sequence, last.rowid]
         return rows.length
       }),
     )
-    return repeated
+    return replayed
   }
 
   return {
@@ -170,8 +172,14 @@ export function createDeliveryTransitions(
         }
       }
     },
-    hold: (endpointId, nowMs) =>
-      repeatUntilDone(() => db.write(() => Number(hold.run({ endpointId, nowMs }).changes))),
+    async hold(endpointId, nowMs) {
+      let held = 0
+      for (const hold of holds)
+        held += await repeatUntilDone(() =>
+          db.write(() => Number(hold.run({ endpointId, nowMs }).changes)),
+        )
+      return held
+    },
     releaseHeld: (endpointId, nowMs) =>
       repeatUntilDone(() => db.write(() => Number(release.run({ endpointId, nowMs }).changes))),
     async cancel(endpointId) {
@@ -181,17 +189,13 @@ export function createDeliveryTransitions(
     async expireHeld(beforeMs) {
       await repeatUntilDone(() => db.write(() => Number(expire.run({ beforeMs }).changes)))
     },
-    async replay({ endpointId, sinceMs, failedOnly, nowMs }) {
-      const ofEndpoint = { endpointId, nowMs }
-      const earlier = await repeatMatching(
-        selectFailed,
-        { ...ofEndpoint, fromMs: 0, beforeMs: sinceMs },
-        (row) => hasFailedSince(failedOf(row), sinceMs),
-      )
+    async replay(replay) {
+      const { sinceMs, failedOnly } = replay
+      const earlier = await replayRows(selectFailed, replay, { fromMs: 0, beforeMs: sinceMs })
       // One walk over all states: a row that is sent between two batches is not found again, and
       // the events of an order become pending in turn.
-      const since = { ...ofEndpoint, fromMs: sinceMs, beforeMs: Number.MAX_SAFE_INTEGER }
-      return earlier + (await repeatMatching(failedOnly ? selectFailed : selectEnded, since, ALL))
+      const since = { fromMs: sinceMs, beforeMs: Number.MAX_SAFE_INTEGER }
+      return earlier + (await replayRows(failedOnly ? selectFailed : selectEnded, replay, since))
     },
     async forgetOrders(removals) {
       const rest = [...removals]
@@ -227,8 +231,9 @@ export function createDeliveryTransitions(
   }
 }
 
-const failedOf = (row: EndedRow) => ({
+const endedOf = (row: EndedRow) => ({
   state: row.state,
+  event: { recordedAt: row.recorded_at },
   attempts: parseAttempts(row.attempts),
   firstFailedAt: row.first_failed_at,
   heldAt: row.held_at,

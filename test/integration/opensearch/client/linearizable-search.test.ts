@@ -54,9 +54,8 @@ describe('a search that includes every earlier write', () => {
       '/d/_search?preference=_primary',
     ])
     const isMarker = { ids: { values: [MARKER_ID] } }
-    const bounded = { bool: { filter: [QUERY, { range: { _seq_no: { lte: 7 } } }] } }
     expect(JSON.parse(received[1]?.body ?? '')).toMatchObject({
-      query: { bool: { should: [bounded, isMarker] } },
+      query: { bool: { should: [QUERY, isMarker] } },
       post_filter: { bool: { must_not: [isMarker] } },
       aggs: { marker: { filter: isMarker } },
       sort: [{ _seq_no: 'asc' }],

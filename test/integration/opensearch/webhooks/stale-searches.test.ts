@@ -14,6 +14,7 @@ import { useOpenSearchWebhooks } from '../../../support/webhooks/use-opensearch-
 
 const test = useOpenSearchWebhooks()
 const DELIVERIES = 'webhook-deliveries'
+const REPLAY = { endpointId: 'we_1', sinceMs: 0, failedOnly: false, nowMs: 20_000 }
 const PENDING = { term: { state: 'pending' } }
 
 /** Creates deliveries that searches find; later writes stay invisible until a refresh. */
@@ -37,6 +38,19 @@ async function deliver(id: string) {
   ])
   if (!saved) throw new Error('expected the saved delivery')
   return saved
+}
+
+type Client = typeof test.stores.client
+
+/** The stores of a process whose client has some methods replaced. */
+function openIntercepted(replace: (client: Client) => object) {
+  const { client } = test.stores
+  return createOpenSearchWebhookStores({
+    ...test.stores,
+    client: Object.assign(Object.create(client) as Client, replace(client)),
+    deadlineMs: GENEROUS_MS,
+    leaseMs: GENEROUS_MS,
+  })
 }
 
 async function dueIds(
@@ -158,24 +172,12 @@ describe('a search for deliveries before the refresh', () => {
       delivery({ id: 'b', event: { sequence: 2 } }),
     ])
     const underWay = await read('a')
-    const { client } = test.stores
-    /** Between the search of the transition and its first write. */
-    async function saveOnce(): Promise<void> {
-      delete intercepted.bulk
-      await test.stores.deliveries.save([{ ...underWay, state: 'delivered', nextAt: null }])
-    }
-    const intercepted: Partial<typeof client> = Object.assign(Object.create(client), {
-      async bulk(...request: Parameters<typeof client.bulk>) {
-        await saveOnce()
+    const other = openIntercepted((client) => ({
+      async bulk(...request: Parameters<Client['bulk']>) {
+        await test.stores.deliveries.save([{ ...underWay, state: 'delivered', nextAt: null }])
         return client.bulk(...request)
       },
-    })
-    const other = createOpenSearchWebhookStores({
-      ...test.stores,
-      client: intercepted as typeof client,
-      deadlineMs: GENEROUS_MS,
-      leaseMs: GENEROUS_MS,
-    })
+    }))
     expect(await other.deliveries.hold('we_1', 20_000)).toBe(1)
     expect(await read('a')).toMatchObject({ state: 'delivered' })
     expect(await read('b')).toMatchObject({ state: 'held' })
@@ -193,13 +195,18 @@ describe('a search for deliveries before the refresh', () => {
 describe('the events of an order, of which the first was written last', () => {
   const first = { id: 'first', event: { sequence: 1 } }
   const second = { id: 'second', event: { sequence: 2 } }
-  const replay = { endpointId: 'we_1', sinceMs: 0, failedOnly: false, nowMs: 20_000 }
 
   it.each<[string, Partial<Delivery>, (deliveries: DeliveryStore) => Promise<number>, string[]]>([
     [
       'become pending in turn by a replay',
       { state: 'delivered', nextAt: null },
-      (deliveries) => deliveries.replay(replay),
+      (deliveries) => deliveries.replay(REPLAY),
+      ['first', 'second'],
+    ],
+    [
+      'become pending in turn by a release',
+      { state: 'held', nextAt: null, heldAt: 15_000 },
+      (deliveries) => deliveries.releaseHeld('we_1', 20_000),
       ['first', 'second'],
     ],
     [
@@ -219,12 +226,48 @@ describe('the events of an order, of which the first was written last', () => {
   })
 })
 
-it('the marker of a transition is no delivery', async () => {
-  const { deliveries } = test.stores
-  await deliveries.create(Array.from({ length: 1_001 }, (_, n) => delivery({ id: `dlv_${n}` })))
-  expect(await deliveries.hold('we_1', 20_000)).toBe(1_001)
-  expect(await test.search(DELIVERIES, { ids: { values: [MARKER_ID] } })).toEqual([MARKER_ID])
-  expect(await deliveries.byId(MARKER_ID)).toBeNull()
+describe('the marker of a transition', () => {
+  it.each<[string, number, (deliveries: DeliveryStore) => Promise<number>]>([
+    ['later', 50_000, (deliveries) => deliveries.hold('we_1', 20_000)],
+    ['earlier', 5_000, (deliveries) => deliveries.replay(REPLAY)],
+  ])(
+    'is found in each page beside a delivery whose event is %s',
+    async (_when, recordedAt, change) => {
+      const { deliveries } = test.stores
+      const state = recordedAt > 20_000 ? {} : ({ state: 'delivered', nextAt: null } as const)
+      const created = Array.from({ length: 1_500 }, (_, n) =>
+        delivery({ ...state, id: `dlv_${n}`, event: { recordedAt: 10_000 + n } }),
+      )
+      await deliveries.create(created)
+      await test.freezeSearches(DELIVERIES)
+      await deliveries.create([delivery({ endpointId: 'we_2', event: { recordedAt } })])
+      expect(await change(deliveries)).toBe(1_500)
+    },
+  )
+
+  it('is written before the search: a delivery that changes in between is forgotten too', async () => {
+    await test.stores.deliveries.create([delivery({ id: 'a' })])
+    const underWay = await read('a')
+    const other = openIntercepted((client) => ({
+      async index(...request: Parameters<Client['index']>) {
+        const response = await client.index(...request)
+        await test.stores.deliveries.save([{ ...underWay, nextAt: 50_000, attempts: [attempt()] }])
+        await test.stores.refresh()
+        return response
+      },
+    }))
+    const removal = { accountId: 'acc_1', orderId: 'ord_1', sequence: 2, recordedAt: 11_000 }
+    await other.deliveries.forgetOrders([removal])
+    expect(await read('a')).toMatchObject({ state: 'canceled', event: { change: {} } })
+  })
+
+  it('is no delivery', async () => {
+    const { deliveries } = test.stores
+    await deliveries.create(Array.from({ length: 1_001 }, (_, n) => delivery({ id: `dlv_${n}` })))
+    expect(await deliveries.hold('we_1', 20_000)).toBe(1_001)
+    expect(await test.search(DELIVERIES, { ids: { values: [MARKER_ID] } })).toEqual([MARKER_ID])
+    expect(await deliveries.byId(MARKER_ID)).toBeNull()
+  })
 })
 
 describe('a search for event records before the refresh', () => {

@@ -13,7 +13,7 @@ const PAGE_SIZE = 1_000
 export interface MatchingDocuments {
   /** Matches no document without fields. */
   query: object
-  /** The order of the writes, by fields that every match has; that of the last writes when absent. */
+  /** The order of the writes, by fields that every match has and that never change; that of the last writes when absent. */
   sort?: readonly object[]
 }
 

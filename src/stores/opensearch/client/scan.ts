@@ -28,7 +28,7 @@ export interface ScanOptions {
   selection: Readonly<Record<string, unknown>>
   /** Search filters; all documents when absent. */
   filter?: readonly object[]
-  /** Runs the search of a page, such as with retries; once when absent. */
+  /** Runs each request by the name of the index, such as with retries; once when absent. */
   attempt?<T>(work: () => Promise<T>): Promise<T>
 }
 

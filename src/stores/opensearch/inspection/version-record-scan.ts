@@ -2,6 +2,7 @@ import type { OrderVersionRecord } from '../../../indexing/writer/order-index.ts
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { read } from '../client/client.ts'
 import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
+import { nameOf, type ScanOptions } from '../client/scan.ts'
 import { completeRawHits, type SearchResponse } from '../client/search-response.ts'
 import { primaryOf, readShardCount, refreshIndices } from '../client/shards.ts'
 import { readVersionRecordIndices } from '../indices/version-record-index.ts'
@@ -27,10 +28,9 @@ export async function* scanVersionRecords(options: Options): AsyncGenerator<Orde
     yield hits.map(({ _id, _source }) => toVersionRecord(_id, _source))
 }
 
-export interface RecordScanOptions extends Pick<Options, 'client' | 'deadlineMs' | 'pageSize'> {
-  /** The index of version records, by its name or an alias. */
-  index: string
-}
+/** The index has version records, and its name may be an alias. */
+type RecordScanOptions = Pick<ScanOptions, 'client' | 'index' | 'deadlineMs' | 'attempt'> &
+  Pick<Options, 'pageSize'>
 
 /**
  * Scans the stored version records of an index, in pages. They have no sortable field, so the scan
@@ -40,19 +40,22 @@ export interface RecordScanOptions extends Pick<Options, 'client' | 'deadlineMs'
 export async function* scanRecordHits(
   options: RecordScanOptions,
 ): AsyncGenerator<VersionRecordHit[]> {
-  const { client, deadlineMs, index } = options
+  const { client, deadlineMs, index, attempt = (work) => work() } = options
   // Version records refresh rarely, and only a refresh makes them searchable.
-  await refreshIndices(client, deadlineMs, [index])
-  const shards = await readShardCount(client, deadlineMs, index)
-  for (let shard = 0; shard < shards; shard++) yield* scanShard(options, shard)
+  await attempt(() => refreshIndices(client, deadlineMs, [nameOf(index)]))
+  const shards = await attempt(() => readShardCount(client, deadlineMs, nameOf(index)))
+  for (let shard = 0; shard < shards; shard++) {
+    const id = await attempt(() => openPointInTime(options, shard))
+    yield* scanShard(options, id)
+  }
 }
 
+/** Scans the shard of a point in time, then closes it. */
 async function* scanShard(
   options: RecordScanOptions,
-  shard: number,
+  id: string,
 ): AsyncGenerator<VersionRecordHit[]> {
   const { client, deadlineMs, pageSize = PAGE_SIZE } = options
-  const id = await openPointInTime(options, shard)
   try {
     for (let after: unknown; ; ) {
       const hits = await readPage(options, {
@@ -76,12 +79,13 @@ async function openPointInTime(
   { client, index, deadlineMs }: RecordScanOptions,
   shard: number,
 ): Promise<string> {
-  const request = { index: [index], keep_alive: KEEP_ALIVE, preference: primaryOf(shard) }
+  const name = nameOf(index)
+  const request = { index: [name], keep_alive: KEEP_ALIVE, preference: primaryOf(shard) }
   const response: { pit_id?: unknown } = await read(deadlineMs, (call) =>
     client.createPit({ ...request, allow_partial_pit_creation: false }, call),
   )
   if (typeof response.pit_id === 'string') return response.pit_id
-  throw new Unavailable(`OpenSearch returned no point in time for ${index}`)
+  throw new Unavailable(`OpenSearch returned no point in time for ${name}`)
 }
 
 export interface VersionRecordHit {

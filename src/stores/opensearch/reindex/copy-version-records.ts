@@ -30,9 +30,11 @@ export async function copyVersionRecords(options: CopyRecordsOptions): Promise<v
   for (let pass = 1; ; pass++) {
     // A pass is repeated as a whole, because the point in time of its scan may be lost with a node.
     const pages = { done: 0 }
-    const behind = await retry(options, () => copyBehind(options, pages)).catch(
-      afterProgress(pages),
-    )
+    const behind = await retry(options, () => copyBehind(options, pages)).catch((error) => {
+      // A long pass that fails near its end has used up its retries, so another pass continues.
+      if (error instanceof Unavailable && pages.done > 0 && pass < MAX_PASSES) return null
+      throw error
+    })
     if (behind === 0) return
     if (pass === MAX_PASSES) {
       throw new Error(
@@ -45,12 +47,12 @@ export async function copyVersionRecords(options: CopyRecordsOptions): Promise<v
 
 /** Copies what `to` lacks or has in an older version. Returns how many records that were. */
 async function copyBehind(options: CopyRecordsOptions, pages: { done: number }): Promise<number> {
-  const { client, deadlineMs, from, aliasOf, alias, signal } = options
+  const { from, aliasOf, alias, signal } = options
+  const attempt = <T>(work: () => Promise<T>) => retry(options, work)
+  const scan = { ...options, index: () => aliasOf(from), attempt }
   let behind = 0
-  for await (const page of readAhead(
-    scanRecordHits({ client, deadlineMs, index: aliasOf(from) }),
-  )) {
-    await retry(options, async () => {
+  for await (const page of readAhead(scanRecordHits(scan))) {
+    await attempt(async () => {
       const items = await findBehind(options, page)
       behind += items.length
       await sendCopies(options, alias, items)
@@ -59,14 +61,6 @@ async function copyBehind(options: CopyRecordsOptions, pages: { done: number }):
     signal?.throwIfAborted()
   }
   return behind
-}
-
-/** A long pass that fails near its end has used up its retries, so another pass continues. */
-function afterProgress(pages: { done: number }) {
-  return (error: unknown): null => {
-    if (error instanceof Unavailable && pages.done > 0) return null
-    throw error
-  }
 }
 
 /** The lines of each copy. A record that a writer changed since conflicts with its copy. */

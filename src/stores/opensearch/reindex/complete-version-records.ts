@@ -23,11 +23,11 @@ export async function completeVersionRecords(
   before: WriteTargets,
   events: ReindexEvents,
 ): Promise<void> {
-  const [live] = before.orders
   if (!(await versions.exists(from))) return
-  // A writer that still applies an interrupted request sends to `from` first. Without the live index,
-  // no writer writes.
-  const isWritten = await versions.exists(live)
+  // A writer that still applies an interrupted request sends to `from` first. Without one of its
+  // targets, no fence can be raised, and no writer writes.
+  const targetsExist = await Promise.all([...before.orders, to].map(versions.exists))
+  const isWritten = targetsExist.every(Boolean)
   const apply = async () => {
     if (isWritten) await targets.change(before, before, events)
   }

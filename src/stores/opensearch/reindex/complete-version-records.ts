@@ -28,8 +28,8 @@ export async function completeVersionRecords(
   // targets, no fence can be raised, and no writer writes.
   const targetsExist = await Promise.all([...before.orders, to].map(versions.exists))
   const isWritten = targetsExist.every(Boolean)
-  const apply = async () => {
-    if (isWritten) await targets.change(before, before, events)
+  const apply = async (limited = events) => {
+    if (isWritten) await targets.change(before, before, limited)
   }
   await apply()
   await versions.refresh(to)
@@ -39,7 +39,7 @@ export async function completeVersionRecords(
     deadlineMs,
     onDelay: events.onDelay ?? (() => {}),
     signal: events.signal,
-    prepareRetry: apply,
+    prepareRetry: (signal) => apply({ ...events, signal }),
     aliasOf: isWritten ? targets.aliasOf : (index) => index,
     from,
     to,

@@ -134,8 +134,9 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
   ) {
     const { onProgress = () => {}, onDelay = () => {}, signal } = events
     const [records = '', newRecords] = dual.versionRecords
-    const prepareRetry = () => targets.change(dual, dual, events)
     const { aliasOf } = targets
+    const prepareRetry = (limit: AbortSignal) =>
+      targets.change(dual, dual, { ...events, signal: limit })
     const copy = { client, deadlineMs, aliasOf, onDelay, signal, prepareRetry }
     // Writes after `newest` may be about to appear in the live index. A resumed reindex has written
     // earlier ones to both indices, from the creation of the new one on.

@@ -74,8 +74,11 @@ export interface RetryOptions {
   /** Receives the reason of each retry. */
   onDelay(reason: string): void
   signal?: AbortSignal | undefined
-  /** Waits until the writer has raised its fence. Throws when a retry cannot succeed. */
-  prepareRetry(): Promise<void>
+  /**
+   * Waits until the writer has raised its fence, or `signal` aborts. Throws when a retry cannot
+   * succeed.
+   */
+  prepareRetry(signal: AbortSignal): Promise<void>
 }
 
 /** A node that missed the last fence does not know them either. */
@@ -90,19 +93,22 @@ export function retry<T>(
   { onDelay, signal, prepareRetry }: RetryOptions,
   work: () => Promise<T>,
 ): Promise<T> {
+  const endsAt = performance.now() + RETRY_DEADLINE_MS
   const policy = {
     deadlineMs: RETRY_DEADLINE_MS,
     activity: 'OpenSearch was unavailable',
     signal,
     async onRetry(error: Error) {
-      await prepareRetry().catch(ignoreUnavailable)
+      // A writer cannot raise its fence over a lost index.
+      const deadline = AbortSignal.timeout(Math.max(0, Math.ceil(endsAt - performance.now())))
+      const signals = [deadline, ...(signal ? [signal] : [])]
+      await prepareRetry(AbortSignal.any(signals)).catch((failure) => {
+        if (deadline.aborted) throw error
+        if (!(failure instanceof Unavailable)) throw failure
+      })
       const reason = error instanceof IndexMissing ? ALIASES_CHANGED : error.message
       onDelay(`${reason}; retrying`)
     },
   }
   return retryUntilDeadline(policy, work)
-}
-
-function ignoreUnavailable(error: unknown): void {
-  if (!(error instanceof Unavailable)) throw error
 }

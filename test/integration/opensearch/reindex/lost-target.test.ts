@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { OrderIndex } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
@@ -6,48 +6,81 @@ import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
 import { thrownBy } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
+import { useInterceptedReindexing } from './intercepted-reindexing.ts'
 
 const test = useServices()
+const intercepted = useInterceptedReindexing(test)
 
 const name = (index: string) => `${test.prefix}${index}`
-const finish = () => test.reindexing.finish({ signal: AbortSignal.timeout(20_000) })
+const remove = (index: string) => opensearch('DELETE', name(index))
 
-let stop: AbortController
-let index: OrderIndex
-/** The write that the writer retries until a target is no longer lost. */
-let writing: Promise<unknown>
-beforeEach(async () => {
-  stop = new AbortController()
-  await test.write(sourceOrder({ id: 'ord_0' }))
-  await test.reindexing.build({ shards: 2 })
-  index = await test.services.openIndex({ signal: stop.signal })
-})
-afterEach(async () => {
-  stop.abort()
-  await writing
-  await index.close()
-})
+describe('beside an active writer', () => {
+  let stop: AbortController
+  let index: OrderIndex
+  /** The write that the writer retries until no target is lost. */
+  let writing: Promise<unknown>
+  beforeEach(() => test.write(sourceOrder({ id: 'ord_0' })))
+  afterEach(async () => {
+    stop.abort()
+    await writing
+    await index.close()
+  })
 
-/** Deletes a target of the active writer, and waits until it has failed to raise its fence. */
-async function lose(target: string): Promise<void> {
-  await opensearch('DELETE', name(target))
-  const change = changeOf(sourceOrder({ id: 'ord_1' }))
-  writing = thrownBy(createWriter(index, Date.now).write([change], 'live'))
-  const lease = () => opensearch('GET', `${name('writer')}/_doc/orders`)
-  await expect.poll(lease).toMatchObject({ _source: { fed: [] } })
-}
+  async function openWriter(): Promise<void> {
+    stop = new AbortController()
+    index = await test.services.openIndex({ signal: stop.signal })
+  }
 
-it('finish ends beside an active writer when the old index is lost, and the writer continues', async () => {
-  await lose('orders-v1')
-  expect(await finish()).toMatchObject({ live: name('orders-v2') })
-  expect(await writing).toEqual(['written'])
-  await index.close()
-  expect((await test.run('check')).code).toBe(0)
-})
+  /** Removes a target of the writer, and waits until the writer has failed to raise its fence. */
+  async function lose(target: string): Promise<void> {
+    await remove(target)
+    const change = changeOf(sourceOrder({ id: 'ord_1' }))
+    writing = thrownBy(createWriter(index, Date.now).write([change], 'live'))
+    const lease = () => opensearch('GET', `${name('writer')}/_doc/orders`)
+    await expect.poll(lease).toMatchObject({ _source: { fed: [] } })
+  }
 
-it('finish reports lost version records beside an active writer', async () => {
-  await lose('order-heads-v2')
-  await expect(finish()).rejects.toThrow(
-    `run "index init", which creates it or reports its loss: no such index [${name('order-heads-v2')}]`,
-  )
+  /** Runs `work` before the backfill reads the new index for the first time. */
+  function beforeScanOfNewIndex(work: () => Promise<unknown>): void {
+    let isDone = false
+    intercepted.intercept(async ({ path }) => {
+      if (isDone || !/orders-w-\d+-v2\/_search/.test(path)) return
+      isDone = true
+      await work()
+    })
+  }
+
+  const finish = () => test.reindexing.finish({ signal: AbortSignal.timeout(20_000) })
+
+  it('finish ends when the old index is lost, and the writer continues', async () => {
+    await test.reindexing.build({ shards: 2 })
+    await openWriter()
+    await lose('orders-v1')
+    expect(await finish()).toMatchObject({ live: name('orders-v2') })
+    expect(await writing).toEqual(['written'])
+    await index.close()
+    expect((await test.run('check')).code).toBe(0)
+  })
+
+  it('finish reports lost version records', async () => {
+    await test.reindexing.build({ shards: 2 })
+    await openWriter()
+    await lose('order-heads-v2')
+    await expect(finish()).rejects.toThrow(`no such index [${name('order-heads-v2')}]`)
+  })
+
+  it('a reindex whose new index is lost ends with that error within five minutes', async () => {
+    const limits: number[] = []
+    const timeout = AbortSignal.timeout.bind(AbortSignal)
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      limits.push(ms)
+      return timeout(100)
+    })
+    await openWriter()
+    beforeScanOfNewIndex(() => lose('orders-v2'))
+    await expect(intercepted.reindexing?.build()).rejects.toThrow(/no such index \[.*-v2\]/)
+    expect(limits).toHaveLength(1)
+    expect(limits[0]).toBeGreaterThan(200_000)
+    expect(limits[0]).toBeLessThanOrEqual(300_000)
+  })
 })

@@ -1,0 +1,48 @@
+import { afterEach, beforeEach } from 'vitest'
+import { parseConfig } from '../../../../src/config/config.ts'
+import type { Reindexing } from '../../../../src/indexing/reindexing.ts'
+import { openServices, type Services } from '../../../../src/services.ts'
+import {
+  proxyTo,
+  type ReceivedRequest,
+  type ScriptedServer,
+  startServer,
+} from '../../../support/stores/scripted/scripted-server.ts'
+import type { EachTestServices } from '../../../support/stores/use-services.ts'
+
+/** Reindex commands whose requests pass a proxy. */
+export interface InterceptedReindexing {
+  readonly reindexing: Reindexing | null
+  /** Runs `work` before each further request of this test reaches OpenSearch. */
+  intercept(work: (request: ReceivedRequest) => Promise<void>): void
+}
+
+/** Registers the hooks of {@link InterceptedReindexing}, on the stores of `test`. */
+export function useInterceptedReindexing(test: EachTestServices): InterceptedReindexing {
+  let work: (request: ReceivedRequest) => Promise<void>
+  let node: ScriptedServer
+  let services: Services
+  beforeEach(async () => {
+    work = async () => {}
+    const forward = proxyTo(`${test.env['OPENSEARCH_URL']}`.split(',')[0] ?? '')
+    node = await startServer([
+      async (response, request) => {
+        await work(request)
+        await forward(response, request)
+      },
+    ])
+    services = await openServices(parseConfig({ ...test.env, OPENSEARCH_URL: node.url }))
+  })
+  afterEach(async () => {
+    await services.close()
+    await node.close()
+  })
+  return {
+    get reindexing() {
+      return services.reindexing
+    },
+    intercept(next) {
+      work = next
+    },
+  }
+}

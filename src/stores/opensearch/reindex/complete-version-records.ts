@@ -41,6 +41,7 @@ export async function completeVersionRecords(
     signal: events.signal,
     prepareRetry: (signal) => apply({ ...events, signal }),
     aliasOf: isWritten ? targets.aliasOf : (index) => index,
+    epoch: targets.epoch,
     from,
     to,
     alias: names.copyAlias(to),

@@ -122,6 +122,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       onPage() {},
       onDelay,
       signal,
+      epoch: () => 0,
       async prepareRetry() {},
     })
   }
@@ -134,10 +135,10 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
   ) {
     const { onProgress = () => {}, onDelay = () => {}, signal } = events
     const [records = '', newRecords] = dual.versionRecords
-    const { aliasOf } = targets
+    const { aliasOf, epoch } = targets
     const prepareRetry = (limit: AbortSignal) =>
       targets.change(dual, dual, { ...events, signal: limit })
-    const copy = { client, deadlineMs, aliasOf, onDelay, signal, prepareRetry }
+    const copy = { client, deadlineMs, aliasOf, epoch, onDelay, signal, prepareRetry }
     // Writes after `newest` may be about to appear in the live index. A resumed reindex has written
     // earlier ones to both indices, from the creation of the new one on.
     const created = (await versions.createdAt(next)) - MAX_CLOCK_SKEW_MS

@@ -25,6 +25,8 @@ export interface RequestedTargets {
    * change does not know it. The index itself before a change.
    */
   aliasOf(index: string): string
+  /** The epoch of these aliases; 0 before a change. */
+  epoch(): number
 }
 
 /** Reads and changes the lease document. */
@@ -38,7 +40,6 @@ export function createRequestedTargets({
   const document = leaseDocument(client, names, deadlineMs)
   const versionRecordIndex = () => readVersionRecordIndex(client, names, deadlineMs)
 
-  /** Of a fence that applied the last change; 0 before one. */
   let epoch = 0
 
   async function read(): Promise<WriteTargets> {
@@ -66,6 +67,7 @@ export function createRequestedTargets({
       epoch = await changeWriteTargets(options, from, to)
     },
 
+    epoch: () => epoch,
     aliasOf: (index) => (epoch > 0 ? names.writeAlias(index, epoch) : index),
   }
 }

@@ -74,6 +74,8 @@ export interface RetryOptions {
   /** Receives the reason of each retry. */
   onDelay(reason: string): void
   signal?: AbortSignal | undefined
+  /** The epoch of the aliases that are read; 0 without aliases. */
+  epoch(): number
   /**
    * Waits until the writer has raised its fence, or `signal` aborts. Throws when a retry cannot
    * succeed.
@@ -90,10 +92,11 @@ const RETRY_DEADLINE_MS = 300_000
  * Retries idempotent work while OpenSearch is unavailable. @throws Unavailable after five minutes
  */
 export function retry<T>(
-  { onDelay, signal, prepareRetry }: RetryOptions,
+  { onDelay, signal, epoch, prepareRetry }: RetryOptions,
   work: () => Promise<T>,
 ): Promise<T> {
   const endsAt = performance.now() + RETRY_DEADLINE_MS
+  let readEpoch = epoch()
   const policy = {
     deadlineMs: RETRY_DEADLINE_MS,
     activity: 'OpenSearch was unavailable',
@@ -106,9 +109,12 @@ export function retry<T>(
         if (deadline.aborted) throw error
         if (!(failure instanceof Unavailable)) throw failure
       })
-      const reason = error instanceof IndexMissing ? ALIASES_CHANGED : error.message
-      onDelay(`${reason}; retrying`)
+      const isReplaced = error instanceof IndexMissing && epoch() !== readEpoch
+      onDelay(`${isReplaced ? ALIASES_CHANGED : error.message}; retrying`)
     },
   }
-  return retryUntilDeadline(policy, work)
+  return retryUntilDeadline(policy, () => {
+    readEpoch = epoch()
+    return work()
+  })
 }

@@ -83,4 +83,19 @@ describe('beside an active writer', () => {
     expect(limits[0]).toBeGreaterThan(200_000)
     expect(limits[0]).toBeLessThanOrEqual(300_000)
   })
+
+  it('a reindex whose new index is lost logs the loss, and no change of aliases', async () => {
+    await openWriter()
+    const interruption = new AbortController()
+    const retries: string[] = []
+    const onDelay = (reason: string) => {
+      if (!reason.endsWith('; retrying')) return
+      retries.push(reason)
+      interruption.abort()
+    }
+    beforeScanOfNewIndex(() => remove('orders-v2'))
+    const built = intercepted.reindexing?.build({ signal: interruption.signal, onDelay })
+    await expect(built).rejects.toThrow('interrupted')
+    expect(retries).toEqual([expect.stringMatching(/no such index \[.*-v2\]; retrying$/)])
+  })
 })

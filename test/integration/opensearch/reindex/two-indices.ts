@@ -62,6 +62,7 @@ export function useTwoIndices() {
         onDelay() {},
         async prepareRetry() {},
         aliasOf: (index: string) => index,
+        epoch: () => 0,
       }
     },
 

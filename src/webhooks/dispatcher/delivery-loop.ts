@@ -130,6 +130,11 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
   }
 
   async function send(flight: Flight, view: FoundView): Promise<void> {
+    // The view may be of the order as it came back after the removal.
+    if (flight.lane.queue.isForgotten(flight.delivery)) {
+      finish(flight, { kind: 'not-sent' })
+      return
+    }
     flight.startedAt = monotonic()
     young.add(flight)
     finish(flight, await options.send(flight.delivery, flight.endpoint, view))

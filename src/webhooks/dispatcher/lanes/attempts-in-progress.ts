@@ -6,6 +6,9 @@ export interface AttemptsInProgress {
   start(delivery: StoredDelivery): StoredDelivery
   finish(delivery: StoredDelivery): void
   hasOrder(orderId: string): boolean
+  /** Marks the attempts for an order that the account no longer has. */
+  forget(orderId: string): void
+  isForgotten(delivery: StoredDelivery): boolean
   count(): number
   ids(): Iterable<string>
   orderIds(): Iterable<string>
@@ -15,6 +18,7 @@ export interface AttemptsInProgress {
 export function createAttemptsInProgress(): AttemptsInProgress {
   const ids = new Set<string>()
   const orderIds = new Set<string>()
+  const forgotten = new Set<string>()
 
   return {
     start(delivery) {
@@ -24,9 +28,15 @@ export function createAttemptsInProgress(): AttemptsInProgress {
     },
     finish({ id, event }) {
       ids.delete(id)
-      if (event.orderId !== null) orderIds.delete(event.orderId)
+      if (event.orderId === null) return
+      orderIds.delete(event.orderId)
+      forgotten.delete(event.orderId)
     },
     hasOrder: (orderId) => orderIds.has(orderId),
+    forget(orderId) {
+      if (orderIds.has(orderId)) forgotten.add(orderId)
+    },
+    isForgotten: ({ event: { orderId } }) => orderId !== null && forgotten.has(orderId),
     count: () => ids.size,
     ids: () => ids,
     orderIds: () => orderIds,

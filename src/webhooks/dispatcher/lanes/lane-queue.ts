@@ -38,6 +38,8 @@ export interface LaneQueue {
   trim(capacity: number): void
   /** Ends the wait for an order that the account no longer has. */
   forget(orderId: string): void
+  /** Whether the order of a taken delivery was forgotten since: it may be back, with another event. */
+  isForgotten(delivery: StoredDelivery): boolean
   /** When {@link advance} has something to do. */
   wakeAt(): number
   /** Moves what is due from waiting to ready. */
@@ -169,8 +171,10 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
     forget(orderId) {
       failing.delete(orderId)
       keep((row) => row.event.orderId !== orderId)
+      attempts.forget(orderId)
       if (!attempts.hasOrder(orderId)) unread.release(orderId)
     },
+    isForgotten: attempts.isForgotten,
     wakeAt: () => (isSuspended ? unread.dueAt() : Math.min(unread.dueAt(), failing.nextChangeAt())),
     advance(nowMs) {
       unread.advance(nowMs)

@@ -119,6 +119,25 @@ describe.each(useWebhookStores())('the dispatcher on %s', (_name, open) => {
     expect(dispatching.receiver.received[1]?.body).not.toHaveProperty('data')
   })
 
+  it('an event is not sent once its order was removed, though the order is back when its view is read', async () => {
+    const { id } = await dispatching.subscribe()
+    const isRead = Promise.withResolvers<void>()
+    const isBack = Promise.withResolvers<void>()
+    const getMany = async (keys: readonly ViewKey[]) => {
+      isRead.resolve()
+      await isBack.promise
+      return keys.map(() => Buffer.from('{"id":"ord_1"}'))
+    }
+    dispatching.start({ orders: { getMany } })
+    await dispatching.announce('ord_1')
+    await isRead.promise
+    await dispatching.announce(['ord_1', 'order.removed'], ['ord_1', 'order.created'])
+    await eventually(async () => expect(await dispatching.deliveries(id)).toHaveLength(3))
+    isBack.resolve()
+    await delivered(id, 2)
+    expect(dispatching.receivedOrders()).toEqual(['ord_1 2', 'ord_1 3'])
+  })
+
   it('a test event that a command created is delivered, and concerns no order', async () => {
     const { id } = await dispatching.subscribe({ lastSuccessAt: null })
     dispatching.start()

@@ -18,7 +18,7 @@ export interface LastUse {
    * unknown to a load, which then writes orders behind the cursor of that page. Calls for a key share
    * one write. Once the store is unavailable, no use is written for a second, of any key: a waiting
    * request has a slot, and those of other keys need one too.
-   * @throws Unavailable when the use is not stored within `withinMs`
+   * @throws Unavailable when the use is not stored within `withinMs`, or the write takes too long
    */
   storeFirst(key: KeyRecord, nowMs: number, withinMs: number): Promise<void>
   /** Records a later use at `nowMs`. Writes to the store at most hourly, in the background. */

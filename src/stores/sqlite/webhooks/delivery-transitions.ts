@@ -71,11 +71,11 @@ export function createDeliveryTransitions(
   const pending = "deliveries INDEXED BY deliveries_pending WHERE state = 'pending'"
   const held = "deliveries INDEXED BY deliveries_held WHERE state = 'held'"
   // Last event first, because the dispatcher may send meanwhile and must not find a later event alone.
-  // A failing one is due after those that follow it.
-  const holds = ['first_failed_at IS NULL', 'first_failed_at IS NOT NULL'].map((condition) =>
+  // A failing one may be due after those that follow it, so it is held after them.
+  const holds = ['AND next_at <= $nowMs AND first_failed_at IS NULL', ''].map((condition) =>
     prepareUpdate(
       "state = 'held', next_at = NULL, held_at = $nowMs",
-      `${pending} AND endpoint_id = $endpointId AND ${condition}
+      `${pending} AND endpoint_id = $endpointId ${condition}
         ORDER BY next_at DESC, recorded_at DESC, sequence DESC`,
     ),
   )
@@ -144,7 +144,7 @@ export function createDeliveryTransitions(
   /** Repeats what the replay includes of the rows of a walk. Returns their number. */
   async function replayRows(
     select: StatementSync,
-    { endpointId, ...replay }: Replay,
+    { endpointId, sinceMs, nowMs }: Replay,
     { fromMs, beforeMs }: Walk,
   ): Promise<number> {
     let after: [number, number, number] = [fromMs, -1, 0]
@@ -152,8 +152,8 @@ export function createDeliveryTransitions(
     await repeatUntilDone(() =>
       db.write(() => {
         const rows = select.all(endpointId, beforeMs, ...after) as unknown as EndedRow[]
-        const included = rows.filter((row) => isReplayed(endedOf(row), replay))
-        for (const { rowid } of included) repeat.run({ nowMs: replay.nowMs, rowid })
+        const included = rows.filter((row) => isReplayed(endedOf(row), sinceMs))
+        for (const { rowid } of included) repeat.run({ nowMs, rowid })
         replayed += included.length
         const last = rows.at(-1)
         if (last) after = [last.recorded_at, last.sequence, last.rowid]

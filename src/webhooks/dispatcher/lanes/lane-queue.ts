@@ -140,6 +140,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
       reading.drop(delivery)
       // Its later deliveries leave the buffer too, so that the next read returns them in order.
       keep((row) => orderId === null || row.event.orderId !== orderId)
+      if (orderId !== null) unread.release(orderId)
       unread.markDue()
     },
     settle(taken, saved, nowMs) {

@@ -4,18 +4,14 @@ import {
   refreshIndex,
   searchPages,
 } from '../document-search.ts'
-import { searchLinearizable } from '../linearizable-search.ts'
+import { type LinearizableSearch, searchLinearizable } from '../linearizable-search.ts'
 import { type DocumentWrite, sendWrites } from './send-writes.ts'
 
 /** Sources of these documents are in memory at a time. */
 const PAGE_SIZE = 1_000
 
-export interface MatchingDocuments {
-  /** Matches no document without fields. */
-  query: object
-  /** The order of the writes, by fields that every match has and that never change; that of the last writes when absent. */
-  sort?: readonly object[]
-}
+/** The documents to write, in the order of the writes. */
+export type MatchingDocuments = Pick<LinearizableSearch, 'query' | 'sort'>
 
 /**
  * Writes what `writeOf` returns for each document that matches: a write that has the document's state

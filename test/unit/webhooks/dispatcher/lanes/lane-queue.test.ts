@@ -415,4 +415,17 @@ describe('an order that the account no longer has', () => {
     offer(row('ord_1', 2))
     expect(take()).toBe('ord_1 2')
   })
+
+  it('its delivery in progress is marked, and its next event is not left in the store', () => {
+    offer(row('ord_1', 1))
+    const taken = takeRow()
+    read([]) // It excludes the order.
+    queue.forget('ord_1')
+    expect(queue.isForgotten(taken)).toBe(true)
+    queue.putBack(taken)
+    read([])
+    offer(row('ord_1', 2))
+    const next = takeRow()
+    expect([nameOf(next), queue.isForgotten(next)]).toEqual(['ord_1 2', false])
+  })
 })

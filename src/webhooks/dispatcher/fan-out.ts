@@ -42,13 +42,20 @@ export function createFanOut(
     }
     const endpointIds = new Set(deliveries.map(({ endpointId }) => endpointId))
     const readsBefore = new Map([...endpointIds].map((id) => [id, readsOf(id)]))
-    const created = await page.fanOut(deliveries)
-    const offered = new Set<Lane>()
-    deliveries.forEach(({ endpointId }, index) => {
-      const lane = offer(endpointId, created[index] ?? null, readsBefore.get(endpointId) ?? 0)
-      if (lane !== null) offered.add(lane)
+    const offerAll = (created: readonly (StoredDelivery | null)[]) => {
+      const offered = new Set<Lane>()
+      deliveries.forEach(({ endpointId }, index) => {
+        const lane = offer(endpointId, created[index] ?? null, readsBefore.get(endpointId) ?? 0)
+        if (lane !== null) offered.add(lane)
+      })
+      for (const lane of offered) lanes.update(lane)
+    }
+    const created = await page.fanOut(deliveries).catch((error) => {
+      // It may be stored without a response. Then no page has these records again.
+      offerAll([])
+      throw error
     })
-    for (const lane of offered) lanes.update(lane)
+    offerAll(created)
     return true
   }
 
@@ -56,7 +63,7 @@ export function createFanOut(
     return lanes.get(endpointId)?.queue.reads() ?? 0
   }
 
-  /** `null`: the delivery existed, and an earlier dispatcher may have changed it. */
+  /** `null`: the delivery may be in the store already, and an earlier dispatcher may have changed it. */
   function offer(
     endpointId: string,
     delivery: StoredDelivery | null,

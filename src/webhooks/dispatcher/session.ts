@@ -72,14 +72,14 @@ export function createSession(
     }
   }
 
-  /** Creates a condition that holds at once, and then once per interval. */
-  function every(intervalMs: number): () => boolean {
-    let last = Number.NEGATIVE_INFINITY
-    return () => {
+  /** Creates work that is due once per interval since `last`. A failure leaves it due. */
+  function every(intervalMs: number, last: number, work: () => Promise<void>): () => Promise<void> {
+    let doneAt = last
+    return async () => {
       const now = monotonic()
-      if (now - last < intervalMs) return false
-      last = now
-      return true
+      if (now - doneAt < intervalMs) return
+      await work()
+      doneAt = now
     }
   }
 
@@ -102,17 +102,11 @@ export function createSession(
     await health.flush()
   }
 
-  const isReloadDue = every(settings.reloadMs)
-  isReloadDue()
-  async function reload(): Promise<void> {
-    if (isReloadDue()) await lifecycle.load()
-  }
-
-  const isPurgeDue = every(settings.housekeepingMs)
-  async function purge(): Promise<void> {
-    const { retentionMs } = settings
-    if (isPurgeDue()) await expireAndPurge({ stores, retentionMs }, clock())
-  }
+  const { reloadMs, housekeepingMs, retentionMs } = settings
+  const reload = every(reloadMs, monotonic(), () => lifecycle.load())
+  const purge = every(housekeepingMs, Number.NEGATIVE_INFINITY, () =>
+    expireAndPurge({ stores, retentionMs }, clock()),
+  )
 
   function tick(): void {
     if (!lease.isHeld()) ended.abort()

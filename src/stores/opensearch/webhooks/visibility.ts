@@ -1,12 +1,13 @@
 import { createMutex } from '../../../lib/mutex.ts'
 
 /**
- * `all` writes, or those after which a delivery is pending that was not before. A search for pending
- * deliveries finds any other write by the earlier version of its document.
+ * `all` writes of this process, or those after which a delivery is pending that was not before. A
+ * search for pending deliveries finds any other write by the earlier version of its document. `any`
+ * writes include those of other processes.
  */
-export type WriteKind = 'all' | 'newly-pending'
+export type WriteKind = 'all' | 'newly-pending' | 'any'
 
-/** Makes the writes of this process visible to its own searches, with few refreshes. */
+/** Makes writes visible to the searches of this process, with few refreshes. */
 export interface Visibility {
   /** Runs a write. */
   write<T>(isNewlyPending: boolean, work: () => Promise<T>): Promise<T>
@@ -31,7 +32,8 @@ export function createVisibility(refresh: () => Promise<void>): Visibility {
       }
     },
     async ensure(kind) {
-      const needed = kind === 'all' ? written : newlyPending
+      if (kind === 'any') written += 1 // Of another process.
+      const needed = kind === 'newly-pending' ? newlyPending : written
       if (visible >= needed) return
       await mutex(async () => {
         if (visible >= needed) return

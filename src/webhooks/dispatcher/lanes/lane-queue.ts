@@ -199,7 +199,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
       keep(() => false)
       failing.clear()
       reading.requireFailing()
-      unread.markDue()
+      unread.reset()
     },
     hasMore: unread.hasDue,
     readAt: unread.dueFrom,

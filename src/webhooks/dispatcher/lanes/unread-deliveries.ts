@@ -16,6 +16,8 @@ export interface UnreadDeliveries {
   isHidden(orderId: string): boolean
   /** The hidden deliveries of this order may be read. */
   release(orderId: string): void
+  /** The store may have due deliveries of any order, and all may be read. */
+  reset(): void
 }
 
 /** Creates the record of a lane whose store has nothing. */
@@ -45,6 +47,10 @@ export function createUnreadDeliveries(): UnreadDeliveries {
     isHidden: (orderId) => hidden.has(orderId),
     release(orderId) {
       if (hidden.delete(orderId)) hasDue = true
+    },
+    reset() {
+      hidden.clear()
+      hasDue = true
     },
   }
 }

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { defaultSettings } from '../../../../src/webhooks/dispatcher/dispatcher-settings.ts'
 import {
   type Dispatching,
   eventually,
   openDispatching,
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
-import { withEndpoints } from '../../../support/webhooks/stubbed-stores.ts'
+import { withDeliveries, withEndpoints } from '../../../support/webhooks/stubbed-stores.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 /** Shorter than an idle lane is kept: another one would start from the dispatcher's old copy. */
@@ -209,6 +211,24 @@ describe.each(useWebhookStores())('changes of endpoints on %s', (_name, open) =>
     })
     await eventually(() => expect(dispatching.receiver.received).toHaveLength(2))
     await first.stop()
+  })
+
+  it('a regular search that fails is repeated soon, not after another interval', async () => {
+    const { heldEndpoints } = dispatching.stores.deliveries
+    let searches = 0
+    const stores = withDeliveries(dispatching.stores, {
+      async heldEndpoints() {
+        searches += 1
+        if (searches === 2) throw new Unavailable('no answer')
+        return heldEndpoints()
+      },
+    })
+    dispatching.start({ stores })
+    await eventually(() => expect(searches).toBe(1))
+    dispatching.time.advance(defaultSettings.reloadMs)
+    await eventually(() => expect(searches).toBe(3))
+    await quietPeriod()
+    expect(searches).toBe(3)
   })
 
   it('lastSuccessAt is written at the first success, and then at most hourly', async () => {

@@ -19,7 +19,12 @@ describe.each(useWebhookStores())('the fan-out of the dispatcher on %s', (_name,
     eventually(() => expect(dispatching.receivedOrders()).toEqual(expected))
 
   /** Stores whose first fan-out does something else. */
-  function withFirstFanOut(fanOut: EventPage['fanOut']): WebhookStores {
+  function withFirstFanOut(
+    fanOut: (
+      deliveries: Parameters<EventPage['fanOut']>[0],
+      page: EventPage,
+    ) => ReturnType<EventPage['fanOut']>,
+  ): WebhookStores {
     const { stores } = dispatching
     let isFirst = true
     return {
@@ -30,7 +35,7 @@ describe.each(useWebhookStores())('the fan-out of the dispatcher on %s', (_name,
           const page = await stores.events.next(limit)
           if (page === null || !isFirst) return page
           isFirst = false
-          return { ...page, fanOut }
+          return { ...page, fanOut: (deliveries) => fanOut(deliveries, page) }
         },
       },
     }
@@ -45,6 +50,19 @@ describe.each(useWebhookStores())('the fan-out of the dispatcher on %s', (_name,
     await dispatching.announce('ord_1', 'ord_1')
     // The lane must not depend on the next tick.
     dispatching.start({ stores, settings: { tickMs: 500 } })
+    await received('ord_1 1', 'ord_1 2')
+  })
+
+  it('what was stored without a response is sent, and in the order of its events', async () => {
+    await dispatching.subscribe()
+    const stores = withFirstFanOut(async (deliveries, page) => {
+      await page.fanOut(deliveries)
+      throw new Unavailable('no answer')
+    })
+    await dispatching.announce('ord_1')
+    dispatching.start({ stores })
+    await eventually(() => expect(dispatching.log).toContain('recovered'))
+    await dispatching.announce('ord_1')
     await received('ord_1 1', 'ord_1 2')
   })
 

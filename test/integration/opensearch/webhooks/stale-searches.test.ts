@@ -108,6 +108,15 @@ describe('a search for deliveries before the refresh', () => {
     expect(await dueIds()).toEqual(['a'])
   })
 
+  it('a process finds what another one created, once it reads what fails', async () => {
+    await createVisible({ id: 'a' })
+    const { deliveries } = await test.stores.openAgain()
+    await deliveries.create([delivery({ id: 'b', event: { sequence: 2 } })])
+    expect(await dueIds()).toEqual(['a'])
+    await test.stores.deliveries.failingSince('we_1', 0, 9)
+    expect(await dueIds()).toEqual(['a', 'b'])
+  })
+
   it('a process finds a delivery that it made pending again', async () => {
     await createVisible({ id: 'a', state: 'delivered', nextAt: null })
     const before = await read('a')

@@ -345,6 +345,16 @@ describe('a changed endpoint', () => {
     })
   })
 
+  it('an order that waited for a failing delivery waits no longer', () => {
+    offer(row('ord_1', 1))
+    fail(takeRow())
+    read([]) // It excludes the order.
+    queue.reset()
+    read([])
+    offer(row('ord_1', 2))
+    expect(take()).toBe('ord_1 2')
+  })
+
   it('the result of an earlier read is dropped', () => {
     const started = queue.beginRead()
     started.exclusions()

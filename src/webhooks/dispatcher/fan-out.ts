@@ -63,7 +63,7 @@ export function createFanOut(
     return lanes.get(endpointId)?.queue.reads() ?? 0
   }
 
-  /** `null`: the delivery may be in the store already, and an earlier dispatcher may have changed it. */
+  /** `null`: it may be in the store already, and an earlier dispatcher may have changed it. */
   function offer(
     endpointId: string,
     delivery: StoredDelivery | null,

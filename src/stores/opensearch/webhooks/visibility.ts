@@ -15,7 +15,10 @@ export interface Visibility {
   ensure(kind: WriteKind): Promise<void>
 }
 
-/** Concurrent calls of `ensure` share a refresh, and no write since the last one needs none. */
+/**
+ * Concurrent calls of `ensure` share a refresh. Where this process wrote nothing since the last one,
+ * only `any` needs another.
+ */
 export function createVisibility(refresh: () => Promise<void>): Visibility {
   const mutex = createMutex()
   let written = 0

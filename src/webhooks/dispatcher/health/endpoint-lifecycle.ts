@@ -157,6 +157,7 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
 
   /** An earlier dispatcher disabled it, and may have ended before its notice. */
   function recoverNotice(id: string): void {
+    if (working.has(id)) return // A load that fails is repeated soon.
     enqueue(id, async () => {
       const endpoint = await options.endpoints.byId(id)
       if (endpoint !== null) await announceDisabled(endpoint)

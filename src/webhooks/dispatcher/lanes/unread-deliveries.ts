@@ -16,7 +16,7 @@ export interface UnreadDeliveries {
   isHidden(orderId: string): boolean
   /** The hidden deliveries of this order may be read. */
   release(orderId: string): void
-  /** The store may have due deliveries of any order, and all may be read. */
+  /** The store may have due deliveries, and no order is hidden. */
   reset(): void
 }
 

@@ -44,6 +44,8 @@ export interface FailingOrders {
   unqueue(): void
   /** Queues everything, whether due or not. */
   queueAll(nowMs: number): void
+  /** Forgets all but queued retries. */
+  keepReady(): void
   clear(): void
 }
 
@@ -153,6 +155,10 @@ export function createFailingOrders(): FailingOrders {
         order.phase = 'ready'
         ready.add(orderId)
       }
+    },
+    keepReady() {
+      for (const orderId of orders.keys()) if (!ready.has(orderId)) orders.delete(orderId)
+      nextChangeAt = Number.POSITIVE_INFINITY
     },
     clear() {
       orders.clear()

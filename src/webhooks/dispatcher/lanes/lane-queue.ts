@@ -48,7 +48,12 @@ export interface LaneQueue {
   suspend(): void
   /** The breaker closed: retries the failing deliveries at once, before all others. */
   resume(nowMs: number): void
-  /** The endpoint changed: drops everything but the attempts in progress. */
+  /**
+   * The endpoint changed: drops what the store may have changed. Retries that are due stay: after an
+   * outage the store has them as due later.
+   */
+  reread(): void
+  /** The endpoint was stopped: drops everything but the attempts in progress. */
   reset(): void
   /** Whether the store may have due deliveries that are not here. */
   hasMore(): boolean
@@ -118,6 +123,14 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
     }
     unread.dueFrom(saved.nextAt)
     if (orderId !== null) unread.release(orderId)
+  }
+
+  function reread(): void {
+    reading.invalidate()
+    keep(() => false)
+    failing.keepReady()
+    reading.requireFailing()
+    unread.reset()
   }
 
   return {
@@ -194,12 +207,10 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
       failing.queueAll(nowMs)
       unread.markDue()
     },
+    reread,
     reset() {
-      reading.invalidate()
-      keep(() => false)
+      reread()
       failing.clear()
-      reading.requireFailing()
-      unread.reset()
     },
     hasMore: unread.hasDue,
     readAt: unread.dueFrom,

@@ -71,6 +71,8 @@ export function createLanes(options: LanesOptions): Lanes {
     },
     restart(endpoint, keepsHealth) {
       const lane = laneOf(endpoint)
+      // What was held and released since is in the store alone.
+      if (lane.isStopped) lane.queue.reset()
       lane.isStopped = false
       lane.lastSucceededAt = null // Its URL may be another one.
       if (!keepsHealth) lane.health = healthOf(endpoint)
@@ -79,7 +81,7 @@ export function createLanes(options: LanesOptions): Lanes {
         lane.concurrency.restart()
         lane.queue.resume(clock())
       }
-      lane.queue.reset()
+      lane.queue.reread()
       update(lane)
     },
     tick() {

@@ -162,7 +162,7 @@ function walk(seed: number) {
 
   const often = [create, offer, beginRead, continueRead, continueRead, take, take, take, succeed]
   const seldom = [fail, putBack, pass, toggleBreaker, forget]
-  const rare = [() => queue.trim(random.between(0, CAPACITY)), () => queue.reset()]
+  const rare = [() => queue.trim(random.between(0, CAPACITY)), queue.reread, queue.reset]
 
   return {
     early,

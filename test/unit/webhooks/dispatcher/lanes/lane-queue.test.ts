@@ -334,7 +334,7 @@ describe('a changed endpoint', () => {
     offer(row('ord_1'), row('ord_2'), row('ord_3'))
     fail(takeRow())
     const busy = takeRow()
-    queue.reset()
+    queue.reread()
     expect(take()).toBeNull()
     const started = queue.beginRead()
     expect(started.needsFailing).toBe(true)
@@ -345,11 +345,31 @@ describe('a changed endpoint', () => {
     })
   })
 
+  it('retries that became due at the end of an outage are kept', () => {
+    offer(row('ord_1', 1), row('ord_2'))
+    fail(takeRow(), { nextAt: 60 * MINUTE })
+    queue.suspend()
+    queue.resume(MINUTE)
+    queue.reread()
+    expect(take()).toBeNull()
+    const { excludedOrders } = read([row('ord_2')])
+    expect([excludedOrders, take(), take()]).toEqual([['ord_1'], 'ord_1 1', 'ord_2 1'])
+  })
+
+  it('a stopped endpoint keeps no retry', () => {
+    offer(row('ord_1'))
+    fail(takeRow())
+    queue.advance(5_000)
+    queue.reset()
+    read([])
+    expect(take()).toBeNull()
+  })
+
   it('an order that waited for a failing delivery waits no longer', () => {
     offer(row('ord_1', 1))
     fail(takeRow())
     read([]) // It excludes the order.
-    queue.reset()
+    queue.reread()
     read([])
     offer(row('ord_1', 2))
     expect(take()).toBe('ord_1 2')
@@ -358,7 +378,7 @@ describe('a changed endpoint', () => {
   it('the result of an earlier read is dropped', () => {
     const started = queue.beginRead()
     started.exclusions()
-    queue.reset()
+    queue.reread()
     started.addDue([row('ord_1')])
     started.complete(null, 0)
     expect(queue.size()).toBe(0)

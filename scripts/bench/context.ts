@@ -11,6 +11,7 @@ import { type Cluster, createCluster } from '../../test/harness/services/cluster
 import { startOpenSearch } from '../../test/harness/services/opensearch.ts'
 import { provideServices } from '../../test/harness/services/provide.ts'
 import { serviceStarters } from '../../test/harness/services/start-service.ts'
+import { builtProgram } from './measuring/built-program.ts'
 import { createCpuReader, type ReadCpu } from './measuring/cpu.ts'
 import type { Target } from './measuring/load.ts'
 import type { BenchOptions } from './options.ts'
@@ -62,7 +63,7 @@ export async function startBenched(
   settings: Settings,
 ): Promise<RunningApi> {
   const profileFolder = cpuProf === undefined ? undefined : resolve(cpuProf, name)
-  return await startApi(settings, { profileFolder })
+  return await startApi(settings, { program: await builtProgram(), profileFolder })
 }
 
 /** The file of a baseline, which logs its address as the service does. */

@@ -1,22 +1,18 @@
-import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { poll } from '../../../test/harness/processes/poll.ts'
 import { findFreePort } from '../../../test/harness/processes/ports.ts'
 import { openScratch, type Scratch } from '../../../test/harness/processes/scratch.ts'
 import { commandLine, MAIN, type ProgramOptions } from '../../../test/harness/processes/service.ts'
 import { type BenchContext, baselineFile, type Part } from '../context.ts'
+import { builtProgram } from '../measuring/built-program.ts'
 import type { LoadRequest } from '../measuring/load.ts'
 import { race } from '../measuring/race.ts'
 import { accountsOf } from '../orders/cases.ts'
 import { accessTo, checkedRequests, openService } from '../orders/pages.ts'
 import { fillEmbedded, openEmbedded } from '../orders/stores.ts'
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-const BUILT = fileURLToPath(new URL('../../../dist/main.js', import.meta.url))
 const CASE = 'small created 20'
 /** A start is short, and start times vary. */
 const STARTS_PER_ROUND = 5
@@ -51,7 +47,7 @@ export const startPart: Part = {
     const programs: Record<string, ProgramOptions> = {
       bare: { program: baselineFile('bare.mjs'), args: [answers] },
       source: { program: MAIN, ...serve },
-      ...((await build(log)) && { built: { program: BUILT, ...serve } }),
+      built: { program: await builtProgram(), ...serve },
     }
     const timeStart = (program: ProgramOptions, lingerMs = 0) => {
       signal.throwIfAborted()
@@ -74,18 +70,6 @@ export const startPart: Part = {
     const results = result ? [{ ...result, name: '' }] : []
     return { sections: [{ title, results, base: 'bare', ratios, notes: [LEGEND] }] }
   },
-}
-
-/** Runs `npm run build`, and returns whether it succeeded. */
-async function build(log: BenchContext['log']): Promise<boolean> {
-  log('compiling …')
-  try {
-    await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: ROOT })
-    return true
-  } catch (error) {
-    log(`the build failed, so only the source is measured: ${error}`)
-    return false
-  }
 }
 
 interface Page {

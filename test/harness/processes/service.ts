@@ -10,8 +10,8 @@ export type Settings = Readonly<Record<string, string>>
 export const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 /** As in the Docker image. Other programs start with the defaults of Node. */
 const SERVICE_FLAGS = ['--max-semi-space-size=2']
-/** In any checkout. */
-const SERVICE_PROGRAM = join('src', 'main.ts')
+/** In any checkout, as source and built. */
+const SERVICE_PROGRAMS = [join('src', 'main.ts'), join('dist', 'main.js')]
 const START_MS = 180_000
 const END_MS = 60_000
 const OPERATIONS = /operations at (http:[^"\s]+)/
@@ -55,9 +55,9 @@ export type RunningApi = RunningService & { readonly origin: string }
 /** Starts `serve` with these settings only, and waits until it listens. Its log goes to a file. */
 export async function startApi(
   settings: Settings,
-  { profileFolder }: Pick<ProgramOptions, 'profileFolder'> = {},
+  options: Pick<ProgramOptions, 'program' | 'profileFolder'> = {},
 ): Promise<RunningApi> {
-  return await startServer({ args: ['serve'], settings, profileFolder })
+  return await startServer({ args: ['serve'], settings, ...options })
 }
 
 /** Starts a program that logs its address as the service does. */
@@ -78,7 +78,7 @@ export async function commandLine(
   // A file keeps secrets out of the arguments, which every user of the machine can list.
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 })
   const flags = [
-    ...(program.endsWith(SERVICE_PROGRAM) ? SERVICE_FLAGS : []),
+    ...(SERVICE_PROGRAMS.some((file) => program.endsWith(file)) ? SERVICE_FLAGS : []),
     ...(profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]),
   ]
   return ['env', '-i', process.execPath, ...flags, `--env-file=${file}`, program, ...args]

@@ -43,6 +43,7 @@ export interface AuthenticateOptions {
   limiter: Limiter
   /** Epoch milliseconds. */
   clock: Clock
+  /** From the arrival of a request until its response is rendered, in milliseconds. */
   requestDeadlineMs: number
 }
 

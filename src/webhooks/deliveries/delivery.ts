@@ -129,17 +129,19 @@ type EndedDelivery = Pick<Delivery, 'state' | 'attempts' | 'firstFailedAt' | 'he
 }
 
 /**
- * Whether a replay since an instant sends an ended delivery again, whose state it includes. Of an
- * earlier event, only one that began to fail, was held or got its 410 since then: an endpoint fails
- * since the first failure, whose event is older. Pure.
+ * Whether a replay sends an ended delivery again, whose state it includes. Of an earlier event, only
+ * one that began to fail, was held or got its 410 since then: an endpoint fails since the first
+ * failure, whose event is older. Nothing that was delivered after the call: a busy endpoint always
+ * has more of it, so its replay would not end. Pure.
  */
 export function isReplayed(
   { state, event, attempts, firstFailedAt, heldAt }: EndedDelivery,
-  sinceMs: number,
+  { sinceMs, nowMs }: Pick<Replay, 'sinceMs' | 'nowMs'>,
 ): boolean {
-  const goneAt = state === 'failed' ? (attempts.at(-1)?.at ?? null) : null
-  const instants = state === 'delivered' ? [] : [firstFailedAt, heldAt, goneAt]
-  return [event.recordedAt, ...instants].some((at) => at !== null && at >= sinceMs)
+  const lastAt = attempts.at(-1)?.at ?? null
+  if (state === 'delivered') return event.recordedAt >= sinceMs && (lastAt ?? 0) <= nowMs
+  const instants = [event.recordedAt, firstFailedAt, heldAt, state === 'failed' ? lastAt : null]
+  return instants.some((at) => at !== null && at >= sinceMs)
 }
 
 /** What a delivery has that is due at an instant, with a new retry schedule. Its attempts stay. */

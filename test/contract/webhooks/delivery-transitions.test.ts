@@ -273,6 +273,16 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
       },
     )
 
+    it('leaves out what is delivered after its call', async () => {
+      const delivered = { state: 'delivered', nextAt: null } as const
+      await create(
+        { id: 'a', ...delivered, attempts: [attempt({ at: replay.nowMs })] },
+        { id: 'b', ...delivered, attempts: [attempt({ at: replay.nowMs + 1 })] },
+      )
+      expect(await stores.deliveries.replay(replay)).toBe(1)
+      expect(await states()).toEqual({ a: 'pending', b: 'delivered' })
+    })
+
     it('keeps earlier attempts, and starts the schedule anew', async () => {
       const attempts = [attempt(), attempt({ at: 21_000 })]
       const failed = { state: 'expired', nextAt: null, attempts } as const

@@ -35,10 +35,6 @@ const canceled = (delivery: Delivery): Delivery => ({
 const atMost = (instant: number | null, latest: number) =>
   instant === null ? null : Math.min(instant, latest)
 
-/** A busy endpoint always has such deliveries: a replay of them would not end. */
-const isDeliveredAfter = ({ state, attempts }: Delivery, instant: number) =>
-  state === 'delivered' && (attempts.at(-1)?.at ?? 0) > instant
-
 const isOpen = ({ state }: Delivery) => state === 'pending' || state === 'held'
 
 /** The transitions behind the methods of `DeliveryStore`, which describes them. Pure. */
@@ -93,9 +89,7 @@ export const transitions = {
     ),
     sort: FIRST_EVENT_FIRST,
     apply: (delivery) =>
-      isReplayed(delivery, sinceMs) && !isDeliveredAfter(delivery, nowMs)
-        ? { ...delivery, ...pendingAt(nowMs) }
-        : null,
+      isReplayed(delivery, { sinceMs, nowMs }) ? { ...delivery, ...pendingAt(nowMs) } : null,
   }),
   purgeExcerpts: (beforeMs: number): DeliveryTransition => ({
     query: { range: { excerpt_at: { lt: beforeMs } } },

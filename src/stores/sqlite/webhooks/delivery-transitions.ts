@@ -1,14 +1,10 @@
-import type { StatementSync } from 'node:sqlite'
-import { setTimeout } from 'node:timers/promises'
-import {
-  type DeliveryStore,
-  isReplayed,
-  type Replay,
-  withoutExcerpts,
-} from '../../../webhooks/deliveries/delivery.ts'
+import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import { type DeliveryStore, withoutExcerpts } from '../../../webhooks/deliveries/delivery.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 import type { DeliveryEndpoints } from './delivery-endpoints.ts'
-import { type DeliveryRow, parseAttempts, renderAttempts } from './delivery-row.ts'
+import { createReplay } from './delivery-replay.ts'
+import { parseAttempts, renderAttempts } from './delivery-row.ts'
+import { BATCH, repeatUntilDone, toPending } from './row-batches.ts'
 
 /** Changes of many deliveries at once. */
 export type DeliveryTransitions = Pick<
@@ -24,35 +20,9 @@ export type DeliveryTransitions = Pick<
   | 'purgeExcerpts'
 >
 
-/** The number of rows of a transaction: a few milliseconds of the event loop and the write lock. */
-const BATCH = 500
-/** Between transactions, so that other requests run and other processes get the lock. */
-const PAUSE_MS = 5
-
-/** Repeats a transaction while it finds a full batch of rows. Returns the number of all rows. */
-async function repeatUntilDone(change: () => number): Promise<number> {
-  for (let total = 0; ; await setTimeout(PAUSE_MS)) {
-    const changed = change()
-    total += changed
-    if (changed < BATCH) return total
-  }
-}
-
-const toPending = (nextAt: string) => `
-  state = 'pending', next_at = ${nextAt}, step = 0, first_failed_at = NULL, held_at = NULL`
-
 interface AttemptsRow {
   rowid: number
   attempts: string
-}
-
-type EndedRow = AttemptsRow &
-  Pick<DeliveryRow, 'state' | 'recorded_at' | 'sequence' | 'first_failed_at' | 'held_at'>
-
-/** The instants of the events that a walk visits. */
-interface Walk {
-  fromMs: number
-  beforeMs: number
 }
 
 /**
@@ -91,22 +61,6 @@ export function createDeliveryTransitions(
     "state = 'expired'",
     "deliveries INDEXED BY deliveries_by_hold WHERE state = 'held' AND held_at < $beforeMs",
   )
-  const prepareEnded = (source: string) =>
-    db.prepare(`
-      SELECT rowid, state, recorded_at, sequence, first_failed_at, held_at,
-        CASE state WHEN 'failed' THEN attempts ELSE '[]' END AS attempts
-      FROM ${source} AND endpoint_id = ? AND recorded_at < ?
-        AND (recorded_at, sequence, rowid) > (?, ?, ?)
-      ORDER BY recorded_at, sequence, rowid LIMIT ${BATCH}`)
-  const selectFailed = prepareEnded(
-    "deliveries INDEXED BY deliveries_failed WHERE state IN ('failed', 'expired')",
-  )
-  const selectEnded = prepareEnded(
-    "deliveries INDEXED BY deliveries_by_event WHERE state IN ('delivered', 'failed', 'expired')",
-  )
-  const repeat = db.prepare(
-    `UPDATE deliveries SET ${toPending('$nowMs')}, revision = revision + 1 WHERE rowid = $rowid`,
-  )
   const selectOfOrder = db.prepare(`
     SELECT rowid, attempts FROM deliveries INDEXED BY deliveries_by_order
     WHERE order_id = ? AND account_id = ? AND (recorded_at, sequence) < (?, ?)`)
@@ -118,7 +72,7 @@ export function createDeliveryTransitions(
   const purge = db.prepare(`
     DELETE FROM deliveries WHERE rowid IN (
       SELECT rowid FROM deliveries INDEXED BY deliveries_ended
-      WHERE state NOT IN ('pending', 'held') AND recorded_at < ? LIMIT ${BATCH})`)
+      WHERE state NOT IN ('pending', 'held') AND recorded_at < $beforeMs LIMIT ${BATCH})`)
   const selectExcerpts = db.prepare(`
     SELECT rowid, attempts FROM deliveries INDEXED BY deliveries_with_excerpt
     WHERE excerpt_at < ? LIMIT ${BATCH}`)
@@ -141,62 +95,31 @@ export function createDeliveryTransitions(
     return { field, update }
   })
 
-  /** Repeats what the replay includes of the rows of a walk. Returns their number. */
-  async function replayRows(
-    select: StatementSync,
-    { endpointId, sinceMs, nowMs }: Replay,
-    { fromMs, beforeMs }: Walk,
-  ): Promise<number> {
-    let after: [number, number, number] = [fromMs, -1, 0]
-    let replayed = 0
-    await repeatUntilDone(() =>
-      db.write(() => {
-        const rows = select.all(endpointId, beforeMs, ...after) as unknown as EndedRow[]
-        const included = rows.filter((row) => isReplayed(endedOf(row), sinceMs))
-        for (const { rowid } of included) repeat.run({ nowMs, rowid })
-        replayed += included.length
-        const last = rows.at(-1)
-        if (last) after = [last.recorded_at, last.sequence, last.rowid]
-        return rows.length
-      }),
-    )
-    return replayed
-  }
+  /** Runs an update until no row is left, and returns the number of changed rows. */
+  const runInBatches = (update: StatementSync, parameters: Record<string, SQLInputValue>) =>
+    repeatUntilDone(() => db.write(() => Number(update.run(parameters).changes)))
 
   return {
     async limitInstants(latest) {
       for await (const { endpointId } of endpoints.pending()) {
         for (const { field, update } of limits) {
-          const parameters = { endpointId, latestMs: latest[field] }
-          await repeatUntilDone(() => db.write(() => Number(update.run(parameters).changes)))
+          await runInBatches(update, { endpointId, latestMs: latest[field] })
         }
       }
     },
     async hold(endpointId, nowMs) {
       let held = 0
-      for (const hold of holds)
-        held += await repeatUntilDone(() =>
-          db.write(() => Number(hold.run({ endpointId, nowMs }).changes)),
-        )
+      for (const hold of holds) held += await runInBatches(hold, { endpointId, nowMs })
       return held
     },
-    releaseHeld: (endpointId, nowMs) =>
-      repeatUntilDone(() => db.write(() => Number(release.run({ endpointId, nowMs }).changes))),
+    releaseHeld: (endpointId, nowMs) => runInBatches(release, { endpointId, nowMs }),
     async cancel(endpointId) {
-      for (const cancel of cancels)
-        await repeatUntilDone(() => db.write(() => Number(cancel.run({ endpointId }).changes)))
+      for (const cancel of cancels) await runInBatches(cancel, { endpointId })
     },
     async expireHeld(beforeMs) {
-      await repeatUntilDone(() => db.write(() => Number(expire.run({ beforeMs }).changes)))
+      await runInBatches(expire, { beforeMs })
     },
-    async replay(replay) {
-      const { sinceMs, failedOnly } = replay
-      const earlier = await replayRows(selectFailed, replay, { fromMs: 0, beforeMs: sinceMs })
-      // One walk over all states: a row that is sent between two batches is not found again, and
-      // the events of an order become pending in turn.
-      const since = { fromMs: sinceMs, beforeMs: Number.MAX_SAFE_INTEGER }
-      return earlier + (await replayRows(failedOnly ? selectFailed : selectEnded, replay, since))
-    },
+    replay: createReplay(db),
     async forgetOrders(removals) {
       const rest = [...removals]
       await repeatUntilDone(() =>
@@ -214,7 +137,7 @@ export function createDeliveryTransitions(
       )
     },
     async purge(beforeMs) {
-      await repeatUntilDone(() => db.write(() => Number(purge.run(beforeMs).changes)))
+      await runInBatches(purge, { beforeMs })
     },
     async purgeExcerpts(beforeMs) {
       await repeatUntilDone(() =>
@@ -230,11 +153,3 @@ export function createDeliveryTransitions(
     },
   }
 }
-
-const endedOf = (row: EndedRow) => ({
-  state: row.state,
-  event: { recordedAt: row.recorded_at },
-  attempts: parseAttempts(row.attempts),
-  firstFailedAt: row.first_failed_at,
-  heldAt: row.held_at,
-})

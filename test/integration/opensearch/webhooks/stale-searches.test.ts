@@ -192,16 +192,6 @@ describe('a search for deliveries before the refresh', () => {
     expect(await read('b')).toMatchObject({ state: 'held' })
   })
 
-  it('a replay leaves out what is delivered after its call', async () => {
-    const delivered = { state: 'delivered', nextAt: null } as const
-    await test.stores.deliveries.create([
-      delivery({ id: 'a', ...delivered, attempts: [attempt({ at: 20_000 })] }),
-      delivery({ id: 'b', ...delivered, attempts: [attempt({ at: 20_001 })] }),
-    ])
-    expect(await test.stores.deliveries.replay(REPLAY)).toBe(1)
-    expect(await read('b')).toMatchObject({ state: 'delivered' })
-  })
-
   it('a transition leaves out what another process delivered a moment ago', async () => {
     await createVisible({ id: 'a' })
     await deliver('a')

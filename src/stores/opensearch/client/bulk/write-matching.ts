@@ -27,7 +27,7 @@ export async function writeMatching(
   const written = new Set<string>()
   for (;;) if (await writePass()) return written.size
 
-  /** Visits what matched at its start. Whether it found nothing to write. */
+  /** Visits what matches during the pass. Whether it found nothing to write. */
   async function writePass(): Promise<boolean> {
     let isDone = true
     for await (const page of searchLinearizable(target, { ...matching, pageSize: PAGE_SIZE })) {

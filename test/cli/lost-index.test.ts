@@ -210,19 +210,27 @@ describe('lost keys and accounts', () => {
       expect(await isReady(restarted)).toBe(503)
     })
 
-    it('the management API returns 503 to a block instead of recreating them, and continues', async () => {
-      await load(1)
-      const service = startPushingService(backend.env)
-      const block = () => service.manage('PUT', '/v1/accounts/acc_1/block')
-      try {
-        await deleteKeyStore(backend)
-        expect(await block()).toBe(503)
-        await succeed(['index', 'init', '--after-loss'])
-        expect(await block()).toBe(200)
-      } finally {
-        await service.stop()
-      }
-    })
+    it.each([
+      ['a block', 'PUT /v1/accounts/acc_1/block', {}],
+      ['a key', 'POST /v1/accounts/acc_1/keys', {}],
+      ['a repeatable key', 'POST /v1/accounts/acc_1/keys', { 'idempotency-key': 'k_1' }],
+    ])(
+      'the management API returns 503 to %s instead of recreating them, and continues',
+      async (_what, route, headers) => {
+        await load(1)
+        const service = startPushingService(backend.env)
+        const [method = '', url = ''] = route.split(' ')
+        const change = () => service.manage(method, url, headers)
+        try {
+          await deleteKeyStore(backend)
+          expect(await change()).toBe(503)
+          await succeed(['index', 'init', '--after-loss'])
+          expect(await change()).toBeLessThan(300)
+        } finally {
+          await service.stop()
+        }
+      },
+    )
   }
 })
 

@@ -47,6 +47,7 @@ export async function startManagementServers(
     openIndex: (options) => services.openIndex(options).catch(lostToUnavailable),
     keys: {
       ...services.keys,
+      list: (...args) => services.keys.list(...args).catch(lostToUnavailable),
       insert: (key) => services.keys.insert(key).catch(lostToUnavailable),
       setAccountBlocked: (...args) =>
         services.keys.setAccountBlocked(...args).catch(lostToUnavailable),

@@ -12,7 +12,7 @@ export interface PushingService extends BackgroundProcess {
   /** Pushes source orders. Throws when the process ends first, or answers an error. */
   push(orders: readonly object[]): Promise<SourceOrderResults>
   /** Sends a request without a body to the management API, and returns the status. */
-  manage(method: string, url: string): Promise<number>
+  manage(method: string, url: string, headers?: Record<string, string>): Promise<number>
 }
 
 /** Starts `serve` on free ports. */
@@ -25,8 +25,8 @@ export function startPushingService(env: Record<string, string>): PushingService
   }
   return {
     ...service,
-    async manage(method, url) {
-      const headers = { authorization: `Bearer ${TOKEN}` }
+    async manage(method, url, given) {
+      const headers = { authorization: `Bearer ${TOKEN}`, ...given }
       return (await fetch(await urlOf(url), { method, headers })).status
     },
     async push(orders) {

@@ -63,6 +63,8 @@ export function createSessions({ sessions, keys, audit, clock }: SessionsOptions
   const cache = new LRUCache<string, { session: ActiveSession; readAt: number }>({
     max: MAX_CACHED,
   })
+  /** The number of sessions that ended in this process. */
+  let ends = 0
 
   async function load(digest: string): Promise<ActiveSession | null> {
     const session = await sessions.find(digest)
@@ -74,7 +76,7 @@ export function createSessions({ sessions, keys, audit, clock }: SessionsOptions
   /** The session of this secret; `null` when it ended, or when its account is blocked. */
   async function find(secret: string): Promise<ActiveSession | null> {
     const digest = secretDigestOf(secret)
-    const readAt = clock()
+    const [readAt, endsBefore] = [clock(), ends]
     const cached = cache.get(digest)
     const isFresh = cached !== undefined && Math.abs(readAt - cached.readAt) < FRESH_MS
     const session = isFresh ? cached.session : await load(digest)
@@ -82,7 +84,8 @@ export function createSessions({ sessions, keys, audit, clock }: SessionsOptions
       cache.delete(digest)
       return null
     }
-    if (!isFresh) cache.set(digest, { session, readAt })
+    // One that ended meanwhile may have been read before.
+    if (!isFresh && ends === endsBefore) cache.set(digest, { session, readAt })
     return session
   }
 
@@ -134,6 +137,7 @@ export function createSessions({ sessions, keys, audit, clock }: SessionsOptions
       const { accountId, subject } = session
       const intent = { action: 'session.end', accountId, target: subject } as const
       await audit.record(actor, intent, () => sessions.remove(secretDigestOf(secret)))
+      ends += 1
       cache.delete(secretDigestOf(secret))
     },
   }

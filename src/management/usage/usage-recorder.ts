@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
+import { DAY_MS } from '../../lib/durations.ts'
 import { createMutex } from '../../lib/mutex.ts'
 import { retryUntilDeadline } from '../../lib/retry-until-deadline.ts'
 import { dayOf, endOfDay } from './usage-day.ts'
@@ -49,26 +50,27 @@ interface Counter {
 
 interface Day {
   name: string
+  /** Epoch milliseconds. */
+  endsAt: number
+  /** Of its own, since a day starts again when the clock goes back, and its counters with it. */
+  processId: string
   counters: Map<string, Counter>
 }
 
 /**
- * Creates a recorder that flushes periodically. Counters are absolute for this run of the process,
- * so a repeated flush counts nothing twice.
+ * Creates a recorder that flushes periodically. Counters are absolute for this run of the process
+ * and start of a day, so a repeated flush counts nothing twice.
  */
 export function createUsageRecorder(options: UsageRecorderOptions): UsageRecorder {
   const { store, clock, onFailure, onRecovered, flushMs = FLUSH_MS } = options
-  const processId = randomUUID()
   const oneAtATime = createMutex()
+  let today = dayAt(clock())
   /** Days that ended are kept until their counts are stored. */
-  let days: Day[] = []
-  let today: Day = { name: '', counters: new Map() }
-  let todayEndsAt = Number.NEGATIVE_INFINITY
+  let days = [today]
   let isFailing = false
 
   function startDay(nowMs: number): void {
-    today = { name: dayOf(nowMs), counters: new Map() }
-    todayEndsAt = endOfDay(nowMs)
+    today = dayAt(nowMs)
     days.push(today)
   }
 
@@ -87,7 +89,7 @@ export function createUsageRecorder(options: UsageRecorderOptions): UsageRecorde
       const changed = [...day.counters.values()].filter(isChanged)
       for (let at = 0; at < changed.length; at += CHUNK_COUNTERS) {
         const chunk = changed.slice(at, at + CHUNK_COUNTERS)
-        const counted = chunk.map((counter) => snapshot(counter, day.name, processId))
+        const counted = chunk.map((counter) => snapshot(counter, day))
         await store.save(counted)
         chunk.forEach((counter, index) => {
           counter.savedRequests = counted[index]?.requests ?? 0
@@ -95,7 +97,6 @@ export function createUsageRecorder(options: UsageRecorderOptions): UsageRecorde
         await setImmediate()
       }
     }
-    // An ended day never starts again, even when the clock goes back: its counters would restart.
     days = days.filter((day) => day === today || [...day.counters.values()].some(isChanged))
   }
 
@@ -116,7 +117,7 @@ export function createUsageRecorder(options: UsageRecorderOptions): UsageRecorde
   return {
     record(keyId, accountId, status) {
       const nowMs = clock()
-      if (nowMs >= todayEndsAt) startDay(nowMs)
+      if (nowMs >= today.endsAt || nowMs < today.endsAt - DAY_MS) startDay(nowMs)
       const counter = counterOf(keyId, accountId)
       counter.requests += 1
       counter.byStatus.set(status, (counter.byStatus.get(status) ?? 0) + 1)
@@ -134,7 +135,12 @@ export function createUsageRecorder(options: UsageRecorderOptions): UsageRecorde
 
 const isChanged = ({ requests, savedRequests }: Counter) => requests !== savedRequests
 
-function snapshot(counter: Counter, day: string, processId: string): UsageCounters {
+function dayAt(nowMs: number): Day {
+  const processId = randomUUID()
+  return { name: dayOf(nowMs), endsAt: endOfDay(nowMs), processId, counters: new Map() }
+}
+
+function snapshot(counter: Counter, { name: day, processId }: Day): UsageCounters {
   const { keyId, accountId, requests, byStatus, rateLimited, lastUsedAt } = counter
   const statuses = Object.fromEntries(byStatus)
   const key = { day, keyId, accountId, processId }

@@ -5,7 +5,7 @@ export interface UsageCounters {
   keyId: string
   /** The account that the key reads; a sandbox counts apart. */
   accountId: string
-  /** Identifies the run of a process, so that each count is written by one process alone. */
+  /** Identifies a run of a process and a start of the day, so that one writer has each count. */
   processId: string
   /** Authenticated responses. */
   requests: number

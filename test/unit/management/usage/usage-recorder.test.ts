@@ -106,8 +106,23 @@ describe('the usage recorder', () => {
     recorder.record('key_1', 'acc_1', 200)
     await recorder.flush()
     expect(sums()).toEqual([
+      ['2026-11-01', 'key_1', 2],
+      ['2026-11-02', 'key_1', 1],
+    ])
+  })
+
+  it('counts on the right day after a clock that was years ahead', async () => {
+    nowMs += 1_000 * DAY_MS
+    recorder.record('key_1', 'acc_1', 200)
+    nowMs = NOON
+    recorder.record('key_1', 'acc_1', 200)
+    nowMs += DAY_MS
+    recorder.record('key_1', 'acc_1', 200)
+    await recorder.flush()
+    expect(sums()).toEqual([
       ['2026-11-01', 'key_1', 1],
-      ['2026-11-02', 'key_1', 2],
+      ['2026-11-02', 'key_1', 1],
+      ['2029-07-28', 'key_1', 1],
     ])
   })
 

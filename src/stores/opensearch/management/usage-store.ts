@@ -53,13 +53,15 @@ export function createOpenSearchUsageStore(target: IndexTarget): UsageStore {
       await refreshIndex(target)
       const days = { range: { day: { gte: fromDay, lte: toDay } } }
       const query = { bool: { filter: [{ term: { account_id: accountId } }, days] } }
-      const found: UsageCounters[] = []
+      const found = new Map<string, UsageCounters>()
       for await (const page of searchPages(target, { query, sort: [], pageSize: PAGE_SIZE })) {
         for (const document of page) {
-          found.push(storedObject<UsageCounters>(target, document, 'counters', FIELDS))
+          // One that is saved meanwhile is found again on a later page.
+          const counted = storedObject<UsageCounters>(target, document, 'counters', FIELDS)
+          found.set(document.id, counted)
         }
       }
-      return sumUsage(found)
+      return sumUsage([...found.values()])
     },
     async lastUsedAt(accountId) {
       await refreshIndex(target)

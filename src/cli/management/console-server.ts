@@ -64,8 +64,14 @@ export async function startConsole(
   }
   if (!(await listenOrContinue(app, port, logger))) return OFF
   const url = origin()
-  const demoLink = demo ? await createDemoLink(management, url) : null
-  return { url, demoLink, close: () => app.close() }
+  const close = () => app.close()
+  try {
+    const demoLink = demo ? await createDemoLink(management, url) : null
+    return { url, demoLink, close }
+  } catch (error) {
+    await close() // An open listener would keep the process alive.
+    throw error
+  }
 }
 
 const OFF: ConsoleServer = { url: null, demoLink: null, close: async () => {} }

@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { text } from 'node:stream/consumers'
 import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import {
@@ -20,6 +22,7 @@ import {
   runCommand,
   runProcess,
   serveInProcess,
+  startCommand,
   startService,
 } from '../../support/cli/command.ts'
 import { readAnswers } from '../../support/http/raw-http.ts'
@@ -46,6 +49,21 @@ it('serve --demo starts without a link to the console while its account is block
   expect(stdout).toMatch(/demo account +acc_demo\n/)
   expect(stdout).not.toContain('/painel#')
 })
+
+it('serve --demo ends when the link to the console cannot be stored', async () => {
+  const { folder, remove } = temporaryFolder()
+  onTestFinished(remove)
+  const env = { DATA_DIR: folder, PORT: '0', MANAGEMENT_PORT: '0', CONSOLE_PORT: '0' }
+  await runCommand(['index', 'init'], env)
+  const other = new DatabaseSync(join(folder, 'management.db'))
+  onTestFinished(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  const service = startCommand(['serve', '--demo'], { ...env, OPERATIONS_PORT: '0' })
+  onTestFinished(() => void service.kill('SIGKILL'))
+  const [stderr] = await Promise.all([text(service.stderr), once(service, 'exit')])
+  expect(service.exitCode).toBe(1)
+  expect(stderr).toContain('management.db: database is locked')
+}, 30_000)
 
 describe('serve --demo', () => {
   const { folder, remove } = temporaryFolder()

@@ -89,6 +89,13 @@ export function createSessions({ sessions, keys, audit, clock }: SessionsOptions
     return session
   }
 
+  /** @throws ManagementError `account_blocked` */
+  async function assertNotBlocked(accountId: string): Promise<void> {
+    if (!(await keys.isAccountBlocked(accountId))) return
+    const message = `the account ${accountId} is blocked: unblock it first`
+    throw new ManagementError('account_blocked', message)
+  }
+
   return {
     /**
      * Issues the token of a link, which starts one session within `linkMs`.
@@ -98,16 +105,18 @@ export function createSessions({ sessions, keys, audit, clock }: SessionsOptions
     async createLink(actor: Actor, request: LinkRequest, linkMs = LINK_MS): Promise<IssuedSecret> {
       const { sessionMs, ...grant } = parseLink(request)
       const { accountId, subject } = grant
-      if (await keys.isAccountBlocked(accountId)) {
-        const message = `the account ${accountId} is blocked: unblock it first`
-        throw new ManagementError('account_blocked', message)
-      }
+      await assertNotBlocked(accountId)
       const secret = newSecret()
       const expiresAt = clock() + linkMs
       const link = { ...grant, digest: secretDigestOf(secret), expiresAt, sessionMs }
       const intent = { action: 'session.create', accountId, target: subject } as const
       return audit.record(actor, intent, async () => {
         await sessions.insertLink(link)
+        // After the insert: a block removes the links that it finds.
+        await assertNotBlocked(accountId).catch(async (error: unknown) => {
+          await sessions.takeLink(link.digest)
+          throw error
+        })
         return { secret, expiresAt }
       })
     },

@@ -1,42 +1,72 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { CLI_ACTOR } from '../../../src/management/audit/audit-entry.ts'
-import { createAuditLog } from '../../../src/management/audit/audit-log.ts'
-import { createKeyManagement } from '../../../src/management/keys/key-management.ts'
+import { type AuditEntry, CLI_ACTOR } from '../../../src/management/audit/audit-entry.ts'
+import { type AuditLog, createAuditLog } from '../../../src/management/audit/audit-log.ts'
+import {
+  createKeyManagement,
+  type KeyManagement,
+} from '../../../src/management/keys/key-management.ts'
+import type { SessionStore } from '../../../src/management/sessions/session-store.ts'
 import { createSessions } from '../../../src/management/sessions/sessions.ts'
 import { type StoresUnderTest, useStores } from '../stores-under-test.ts'
 
 const ACCOUNT = 'acc_1'
+const GRANT = { accountId: ACCOUNT, subject: 'maria', capabilities: ['keys'], ttlSeconds: 60 }
 
-describe.each(useStores())('a block during the exchange of a link on %s', (_name, open) => {
+describe.each(useStores())('a block on %s', (_name, open) => {
   let opened: StoresUnderTest
+  let audit: AuditLog
+  let management: KeyManagement
   beforeEach(async () => {
     opened = await open()
+    const { keys, managementStores } = opened
+    audit = createAuditLog(managementStores.audit, Date.now)
+    const options = { keys, keyPepper: Buffer.alloc(32), audit, clock: Date.now }
+    management = createKeyManagement({ ...options, sessions: managementStores.sessions })
   })
   afterEach(() => opened.close())
 
-  it('ends its session, also once the account is unblocked', async () => {
-    const { keys, managementStores } = opened
-    const audit = createAuditLog(managementStores.audit, Date.now)
-    const options = { keys, keyPepper: Buffer.alloc(32), audit, clock: Date.now }
-    const { setAccountBlocked } = createKeyManagement({
-      ...options,
-      sessions: managementStores.sessions,
-    })
+  const block = () => management.setAccountBlocked(CLI_ACTOR, ACCOUNT, true)
+  const unblock = () => management.setAccountBlocked(CLI_ACTOR, ACCOUNT, false)
+  const sessionsOver = (sessions: SessionStore) =>
+    createSessions({ keys: opened.keys, audit, clock: Date.now, sessions })
+
+  it('during the exchange of a link ends its session, also once the account is unblocked', async () => {
+    const { sessions: stored } = opened.managementStores
     const inserted: string[] = []
-    const blocking: typeof managementStores.sessions = {
-      ...managementStores.sessions,
+    const sessions = sessionsOver({
+      ...stored,
       async insert(session) {
-        await setAccountBlocked(CLI_ACTOR, ACCOUNT, true)
-        await managementStores.sessions.insert(session)
+        await block()
+        await stored.insert(session)
         inserted.push(session.digest)
       },
-    }
-    const sessions = createSessions({ keys, audit, clock: Date.now, sessions: blocking })
-    const grant = { accountId: ACCOUNT, subject: 'maria', capabilities: ['keys'], ttlSeconds: 60 }
-    const { secret } = await sessions.createLink(CLI_ACTOR, grant)
+    })
+    const { secret } = await sessions.createLink(CLI_ACTOR, GRANT)
     expect(await sessions.exchange(secret)).toBeNull()
-    await setAccountBlocked(CLI_ACTOR, ACCOUNT, false)
-    const found = inserted.map((digest) => managementStores.sessions.find(digest))
+    await unblock()
+    const found = inserted.map((digest) => stored.find(digest))
     expect(await Promise.all(found)).toEqual([null])
   })
+
+  it('during the creation of a link ends it, also once the account is unblocked', async () => {
+    const { sessions: stored } = opened.managementStores
+    const inserted: string[] = []
+    const sessions = sessionsOver({
+      ...stored,
+      async insertLink(link) {
+        await block()
+        await stored.insertLink(link)
+        inserted.push(link.digest)
+      },
+    })
+    const created = sessions.createLink(CLI_ACTOR, GRANT)
+    await expect(created).rejects.toHaveProperty('code', 'account_blocked')
+    await unblock()
+    const taken = inserted.map((digest) => stored.takeLink(digest))
+    expect(await Promise.all(taken)).toEqual([null])
+    const [entry] = (await audit.list({ limit: 3, after: null })).filter(isCreation)
+    expect(entry).toMatchObject({ outcome: 'failed' })
+  })
 })
+
+const isCreation = ({ action }: AuditEntry) => action === 'session.create'

@@ -24,7 +24,7 @@ const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`
 const ELEMENTS = /(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g
 // No two runs of spaces are adjacent, so matching time is linear in the header's length.
 const PREFERENCE = new RegExp(
-  `^[ \\t]*(${TOKEN})[ \\t]*(?:=[ \\t]*(${TOKEN}|${QUOTED})?[ \\t]*)?(?:;|$)`,
+  `^[ \\t]*(${TOKEN})[ \\t]*(?:=[ \\t]*(?:(${TOKEN}|${QUOTED})[ \\t]*)?)?(?:;|$)`,
 )
 
 /**

@@ -52,3 +52,9 @@ it('prefersStrict ignores any text after handling=lenient', () => {
     }),
   )
 })
+
+it('prefersStrict runs in linear time', { timeout: 5_000 }, () => {
+  // After "=", spaces and no value: to divide them between two runs would take quadratic time.
+  const spaces = ' '.repeat(100_000)
+  expect(prefersStrict(`a=${spaces}@, handling=strict`)).toBe(true)
+})

@@ -1,7 +1,12 @@
 import type { RequestScope } from '../../../lib/request-scope.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, parseResponse, readRaw } from './client.ts'
-import { parseGetResponse, type StoredDocument } from './documents.ts'
+import {
+  type GetResponse,
+  parseGetResponse,
+  type StoredDocument,
+  unreadableDocument,
+} from './documents.ts'
 import { joinCalls } from './joined-calls.ts'
 
 export interface BatchedReadsOptions {
@@ -38,7 +43,9 @@ export function createBatchedReads({
     const request = isSingle
       ? { path: `/${index}/_doc/${encodeURIComponent(id)}` }
       : { path: `/${index}/_mget`, body: JSON.stringify({ ids }) }
-    const response = parseResponse(await readRaw(client, deadlineMs, request, scope))
+    const response: GetResponse = parseResponse(await readRaw(client, deadlineMs, request, scope))
+    // Such as of a missing index. In an _mget each document has an error of its own.
+    if (response.error !== undefined) throw unreadableDocument(index, response.error)
     const { docs } = isSingle ? { docs: [response] } : (response as { docs?: unknown })
     if (Array.isArray(docs) && ids.every((id, at) => docs[at]?._id === id)) return docs
     throw new Unavailable(`the response of OpenSearch lacks a document of ${index}`)

@@ -48,7 +48,7 @@ export function isOlderState(one: DocumentState, other: DocumentState): boolean 
   return one.if_seq_no < other.if_seq_no
 }
 
-interface GetResponse extends StateFields {
+export interface GetResponse extends StateFields {
   found?: unknown
   _source?: unknown
   error?: { type?: unknown; reason?: unknown }
@@ -86,7 +86,8 @@ export function parseGetResponse(index: string, response: GetResponse): StoredDo
   return { source: _source, state }
 }
 
-function unreadableDocument(index: string, error: GetResponse['error']): Unavailable {
+/** The error for a document in place of which OpenSearch returned an error. */
+export function unreadableDocument(index: string, error: GetResponse['error']): Unavailable {
   if (error?.type === INDEX_NOT_FOUND) return missingIndex(error.reason)
   return new Unavailable(
     `OpenSearch could not read a document of ${index}: ${error?.reason ?? 'no reason'}`,

@@ -32,6 +32,16 @@ describe('a cluster without indices', () => {
     expect(await indices()).toEqual([])
   })
 
+  it.each([1, 2])(
+    'names "index init" in the error of each of %i lookups of keys at once',
+    async (count) => {
+      const digests = Array.from({ length: count }, (_, at) => `d${at}`)
+      const lookups = await Promise.allSettled(digests.map((digest) => services.keys.find(digest)))
+      const reason = expect.objectContaining({ message: expect.stringContaining('"index init"') })
+      expect(lookups).toEqual(digests.map(() => ({ status: 'rejected', reason })))
+    },
+  )
+
   it('renewing a lease does not create a missing index', async () => {
     await services.initialize()
     const index = await services.openIndex()

@@ -8,6 +8,10 @@ import { isDamage, toNamedError, toUnavailable } from './failures.ts'
 const replacedMessage = (file: string) =>
   `${file} was removed or replaced while this process had it open: start the process again`
 
+/** The same while the system cannot tell: a folder without permission, or a failing disk. */
+const unknownMessage = (file: string, error: unknown) =>
+  `cannot read the identity of ${file}: ${error instanceof Error ? error.message : error}. Check DATA_DIR and its disk`
+
 /**
  * The state of a file that this process has open, for all its connections. Once damage was found,
  * every later call throws: an undamaged part could be an incomplete list, hide the damage from the
@@ -16,26 +20,39 @@ const replacedMessage = (file: string) =>
 export function trackFile(file: string) {
   const isSame = trackFileIdentity(file)
   let damage: unknown
+
+  /** Why no result of the open file may be used. */
+  function lossOf(): string | undefined {
+    try {
+      return isSame() ? undefined : replacedMessage(file)
+    } catch (error) {
+      return unknownMessage(file, error)
+    }
+  }
+
   return {
     /** Before a call. @throws Unavailable once the file was found damaged */
     assertIntact(): void {
       if (damage) throw damage
     },
-    /** After a call. @throws Unavailable once the file was removed or replaced */
+    /** After a call. @throws Unavailable once the file was removed or replaced, or may have been */
     assertSame(): void {
-      if (!isSame()) throw new Unavailable(replacedMessage(file))
+      const loss = lossOf()
+      if (loss !== undefined) throw new Unavailable(loss)
     },
     /** The error of a failed call, as Unavailable when the file is the reason. */
     toUnavailable(error: unknown): unknown {
       // A replaced file can look damaged, and must not be moved away.
-      if (!isSame()) return new Unavailable(replacedMessage(file))
+      const loss = lossOf()
+      if (loss !== undefined) return new Unavailable(loss)
       const thrown = toUnavailable(file, error)
       if (isDamage(error)) damage ??= thrown
       return thrown
     },
     /** The same for a command, which ends with the error. */
     toNamedError(error: unknown): unknown {
-      return isSame() ? toNamedError(file, error) : new Error(replacedMessage(file))
+      const loss = lossOf()
+      return loss === undefined ? toNamedError(file, error) : new Error(loss)
     },
   }
 }

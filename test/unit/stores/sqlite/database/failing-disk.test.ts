@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
@@ -52,6 +52,43 @@ describe('a writer whose files cannot be opened', () => {
       expect(error instanceof Unavailable).toBe(isRetried)
       expect(error).toHaveProperty('message', expect.stringContaining(file(name)))
       expect(error).toHaveProperty('message', expect.stringContaining(reason))
+    },
+  )
+})
+
+describe('a file whose identity cannot be read', () => {
+  // The system reports a loop; a lost permission and a failing disk are as persistent.
+  const hide = (name: string) => {
+    rmSync(file(name))
+    symlinkSync(file(name), file(name))
+  }
+  const reason = (name: string) =>
+    expect.stringContaining(`cannot read the identity of ${file(name)}: ELOOP`)
+
+  it('a file whose identity cannot be read makes a read unavailable', async () => {
+    const { orders, keys, close } = openSqliteStores({ dataDir }, 'server')
+    hide('orders.db')
+    hide('keys.db')
+    const errors = await Promise.all(
+      [orders.get('acc_1', 'ord_1'), keys.find('d1')].map((call) => call.catch((error) => error)),
+    )
+    await close()
+    for (const error of errors) expect(error).toBeInstanceOf(Unavailable)
+    expect(errors).toMatchObject([{ message: reason('orders.db') }, { message: reason('keys.db') }])
+  })
+
+  it.each([
+    ['server', true],
+    ['command', false],
+  ] as const)(
+    'a file whose identity cannot be read is named by the writer of a %s, and only a server retries',
+    async (role, isRetried) => {
+      const stores = openSqliteStores({ dataDir }, role)
+      hide('orders.db')
+      const error: unknown = await stores.openIndex().catch((thrown: unknown) => thrown)
+      await stores.close()
+      expect(error instanceof Unavailable).toBe(isRetried)
+      expect(error).toHaveProperty('message', reason('orders.db'))
     },
   )
 })

@@ -131,13 +131,16 @@ export function compareInstants(one: string, other: string): number {
   const differenceMs = toEpochMs(one) - toEpochMs(other)
   if (differenceMs !== 0) return differenceMs
   const [oneDigits, otherDigits] = [subMillisecondDigits(one), subMillisecondDigits(other)]
-  return oneDigits === otherDigits ? 0 : oneDigits > otherDigits ? 1 : -1
+  // Of the same length they compare as text.
+  const length = Math.max(oneDigits.length, otherDigits.length)
+  const [oneText, otherText] = [oneDigits.padEnd(length, '0'), otherDigits.padEnd(length, '0')]
+  return oneText === otherText ? 0 : oneText > otherText ? 1 : -1
 }
 
-/** The digits after the milliseconds, which compare as text. */
+/** The digits after the milliseconds. */
 function subMillisecondDigits(validated: string): string {
   const [, digits = ''] = /\.\d{3}(\d*)/.exec(validated) ?? []
-  return digits.replace(/0+$/, '')
+  return digits
 }
 
 // Most instants already have the format of the API, and an order has a dozen.

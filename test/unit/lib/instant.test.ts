@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  compareInstants,
   formatInstant,
   type InvalidInstantReason,
   parseInstant,
@@ -211,5 +212,23 @@ describe('formatInstant', () => {
     [1_772_366_400_007, '2026-03-01T12:00:00.007Z'],
   ])('formats %d in UTC with milliseconds', (ms, text) => {
     expect(formatInstant(ms)).toBe(text)
+  })
+})
+
+describe('compareInstants', () => {
+  it.each([
+    ['2026-03-01T12:00:00Z', '2026-03-01T12:00:00.000000Z', 0],
+    ['2026-03-01T12:00:00.0005Z', '2026-03-01T12:00:00.00050Z', 0],
+    ['2026-03-01T12:00:00.0005Z', '2026-03-01T12:00:00.00049Z', 1],
+    ['2026-03-01T12:00:00.00049Z', '2026-03-01T09:00:00.0005-03:00', -1],
+    ['2026-03-01T12:00:00.001Z', '2026-03-01T12:00:00.0009Z', 1],
+  ])('compares %s with %s as %d', (one, other, sign) => {
+    expect(Math.sign(compareInstants(one, other))).toBe(sign)
+  })
+
+  it('compareInstants runs in linear time', { timeout: 5_000 }, () => {
+    // A search for the end of the zeros from each of them would take quadratic time.
+    const instant = (last: string) => `2026-03-01T12:00:00.000${'0'.repeat(100_000)}${last}Z`
+    expect(compareInstants(instant('1'), instant('2'))).toBe(-1)
   })
 })

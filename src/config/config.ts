@@ -40,6 +40,8 @@ export function parseConfig(env: Environment) {
   const { read, readInteger, readOneOf, readNetworks } = createEnvironmentReader(env, problems)
   /** `undefined`: not set. */
   const optionalPort = (name: string) => readInteger(name, 0, 65_535, undefined)
+  const requestDeadlineMs = readInteger('REQUEST_DEADLINE_MS', 100, 60_000, 2_500)
+  const searchDeadlineMs = readInteger('SEARCH_DEADLINE_MS', 100, 60_000, 2_000)
 
   const config = {
     host: read('HOST', host, HOST_HELP, '127.0.0.1'),
@@ -60,8 +62,9 @@ export function parseConfig(env: Environment) {
     indexPrefix: read('INDEX_PREFIX', matching(/^[a-z0-9][a-z0-9_-]{0,199}$/), PREFIX_HELP, ''),
     /** Primary shards of the indices of orders and version records, where they are created. */
     ordersShards: readInteger('ORDERS_SHARDS', 1, MAX_SHARDS, 1),
-    requestDeadlineMs: readInteger('REQUEST_DEADLINE_MS', 100, 60_000, 2_500),
-    searchDeadlineMs: readInteger('SEARCH_DEADLINE_MS', 100, 60_000, 2_000),
+    requestDeadlineMs,
+    /** Only a call that had all of it shows that a node does not respond, so a request is longer. */
+    searchDeadlineMs: Math.min(searchDeadlineMs, Math.floor(requestDeadlineMs * MAX_SEARCH_SHARE)),
     bulkDeadlineMs: readInteger('BULK_DEADLINE_MS', 1_000, 600_000, 30_000),
     writerLeaseMs: readInteger('WRITER_LEASE_MS', 500, 600_000, 10_000),
     /** One node, or several nodes of one Redis Cluster; `undefined`: in-memory counters. */
@@ -104,6 +107,8 @@ export function parseConfig(env: Environment) {
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
 }
+
+const MAX_SEARCH_SHARE = 0.8
 
 /** Each shard is an index of its own, with memory and files. */
 export const MAX_SHARDS = 64

@@ -17,7 +17,7 @@ beforeAll(async () => {
     faultMs: 1_000,
     restMs: 300,
     requestDeadlineMs: REQUEST_DEADLINE_MS,
-    searchDeadlineMs: 5_000,
+    searchDeadlineMs: 4_800,
     signal: AbortSignal.timeout(FIRST_START_MS),
     log() {},
   })

@@ -1,4 +1,5 @@
 import { type Clock, monotonicClock } from '../lib/clock.ts'
+import { startDeadline } from './deadline.ts'
 import {
   ApiError,
   ConnectionError,
@@ -92,7 +93,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 
   async function send(url: string, signal: AbortSignal | undefined): Promise<ReceivedResponse> {
-    const deadline = AbortSignal.timeout(Math.ceil(timeoutMs)) // A fraction is a RangeError.
+    const deadline = startDeadline(timeoutMs, signal)
     try {
       const response = await options.fetch(url, {
         headers: {
@@ -102,13 +103,15 @@ export function createTransport(options: TransportOptions): Transport {
           'user-agent': 'public-orders-client',
         },
         redirect: 'manual', // A followed redirect would send the key to another server.
-        signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+        signal: deadline.signal,
       })
       const { status, headers } = response
       return { url, status, headers, text: await response.text() }
     } catch (cause) {
       signal?.throwIfAborted()
       throw toConnectionError(url, cause)
+    } finally {
+      deadline.end()
     }
   }
 

@@ -38,7 +38,9 @@ beforeAll(async () => {
   runtimes = await installRuntimes()
   const all = Object.keys(PACKAGES) as Package[]
   await Promise.all(all.map(async (one) => Object.assign(installed, { [one]: await install(one) })))
-  await copyFile(here('app.mjs'), join(installed.client, 'app.mjs'))
+  for (const program of ['app.mjs', 'stalled.mjs']) {
+    await copyFile(here(program), join(installed.client, program))
+  }
 
   store = openServedStore()
   await store.load(
@@ -124,6 +126,13 @@ describe('the installed client', () => {
       })
     },
   )
+
+  // Optimized from the start, as code is that has run often: it keeps no unused variables alive.
+  it('the installed client ends a stalled try after its time limit, also when garbage is collected', async () => {
+    const command = ['--expose-gc', '--always-turbofan', 'stalled.mjs']
+    const { stdout } = await runProgram(runtime('node'), command, { cwd: installed.client })
+    expect(stdout).toBe('true\n')
+  })
 
   it.each(['nodenext', 'bundler'])(
     'the client has types that need no types of Node (%s)',

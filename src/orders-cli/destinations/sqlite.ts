@@ -1,8 +1,10 @@
 import { realpath } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { trackFileIdentity } from '../../lib/file-identity.ts'
 import { replaceLoneSurrogates } from '../../lib/json.ts'
 import { CommandError } from '../errors.ts'
+import { followLink } from '../follow-link.ts'
 import type { Waiting } from '../lock/foreign-lock.ts'
 import { acquireLock, type Lock } from '../lock/lock.ts'
 import { busyMessage, type LocalStore } from './local-store.ts'
@@ -24,8 +26,8 @@ export async function openSqliteStore(
   name = file,
   waiting: Waiting = {},
 ): Promise<LocalStore> {
-  // The real path, because the name of a link would be another lock.
-  const path = await realpath(file).catch(() => file)
+  // The real path, because the name of a link would be another lock, also before the file exists.
+  const path = await realpath(file).catch(() => followLink(file, dirname(file)))
   const lock = await acquireLock(`${path}.lock-`, busyMessage(name), waiting)
   try {
     const db = await openDatabase(path)

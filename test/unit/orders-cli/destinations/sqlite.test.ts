@@ -1,10 +1,12 @@
 import {
   copyFileSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -195,6 +197,19 @@ describe('the database of a store', () => {
   it('the database of a store is readable by its owner only', async () => {
     await saveOrders([apiOrder()])
     expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
+  })
+
+  it('the lock of a database that a link names has the name of the file, also before it exists', async () => {
+    mkdirSync(join(folder, 'disk'))
+    symlinkSync(join('disk', 'copy.db'), file)
+    const lockNames = () => readdirSync(join(folder, 'disk')).filter((name) => /lock-/.test(name))
+    const first = await openSqliteStore(file)
+    const before = lockNames()
+    await first.close()
+    const second = await openSqliteStore(file)
+    expect(before).toEqual([expect.stringMatching(/^copy\.db\.lock-/)])
+    expect(lockNames()).toEqual(before)
+    await second.close()
   })
 
   it('the database of a store may start as an empty file', async () => {

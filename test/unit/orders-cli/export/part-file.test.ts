@@ -10,7 +10,8 @@ import {
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { followLink, openPartFile } from '../../../../src/orders-cli/export/part-file.ts'
+import { openPartFile } from '../../../../src/orders-cli/export/part-file.ts'
+import { followLink } from '../../../../src/orders-cli/follow-link.ts'
 import { temporaryFolder } from '../../../support/stores/backend.ts'
 
 let folder: string

@@ -79,6 +79,8 @@ export async function openFolderStore(folder: string, waiting: Waiting = {}): Pr
       await lock.assertHeld()
       let deleted = 0
       for await (const { shard, gone } of shardsOf(ordersFolder, seen, run)) {
+        // Again, because the next holder of the lock may have saved orders in this shard.
+        await lock.assertHeld()
         await forEachConcurrent(gone, (name) =>
           rm(join(ordersFolder, shard, name), { force: true }),
         )

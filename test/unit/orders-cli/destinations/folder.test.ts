@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SyncState } from '../../../../src/client/client.ts'
 import { openFolderStore } from '../../../../src/orders-cli/destinations/folder.ts'
@@ -92,6 +93,21 @@ describe('the folder of a store', () => {
     expect(await copy.deleteUnseen(1)).toBe(0)
     await copy.close()
     expect((await readSyncedOrders(folder)).size).toBe(2)
+  })
+
+  it('keeps the orders of the other folders once another process has removed its expired lock', async () => {
+    const copy = await openFolderStore(folder)
+    const ids = Array.from({ length: 100 }, (_, at) => `ord_${at}`)
+    await copy.save(orders(...ids), stateOf(1))
+    await copy.save([], stateOf(2))
+    const [first = ''] = readdirSync(join(folder, 'orders')).sort()
+    const deleting = copy.deleteUnseen(2).catch((error: Error) => error)
+    while (readdirSync(join(folder, 'orders', first)).length > 0) await setImmediate()
+    const [lock = ''] = readdirSync(join(folder, '.sync')).filter((name) => /^lock-/.test(name))
+    rmSync(join(folder, '.sync', lock))
+    expect(await deleting).toMatchObject({ message: expect.stringContaining('perdeu a vez') })
+    expect((await readSyncedOrders(folder)).size).toBeGreaterThan(50)
+    await copy.close()
   })
 
   it('keeps foreign files', async () => {

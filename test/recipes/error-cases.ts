@@ -25,6 +25,16 @@ export const permanentErrors: readonly PermanentErrorCase[] = [
     message: 'https://',
   },
   {
+    title: 'a 403 of a gateway with JSON of its own',
+    answer: { status: 403, body: '{"message":"Forbidden"}' },
+    message: 'https://',
+  },
+  {
+    title: 'a 403 of a gateway with a text as its error',
+    answer: { status: 403, body: '{"error":"Forbidden"}' },
+    message: 'https://',
+  },
+  {
     title: 'a 400 for plain HTTP',
     answer: { status: 400, headers: { 'content-type': 'text/plain' }, body: 'use https' },
     message: 'https://',
@@ -41,6 +51,11 @@ export const transientErrors: readonly { title: string; fault: Fault }[] = [
   {
     title: 'a truncated response',
     fault: { status: 200, body: '{"object":"list","data":[' },
+  },
+  {
+    // An odd number of bytes whose start is that of UTF-16.
+    title: 'a page of a network portal that is in no encoding of JSON',
+    fault: { status: 200, headers: { 'content-type': 'text/html' }, body: '\0<html>' },
   },
   { title: 'a connection that breaks within a response', fault: 'cut' },
   { title: 'a connection that is reset before a response', fault: 'reset' },

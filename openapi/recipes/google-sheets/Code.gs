@@ -206,12 +206,13 @@ function buscar(caminho, filtros, prazo) {
 
 class Recusa extends Error {}
 
-/** O que esperar não conserta; a borda recusa sem JSON. */
+/** O que esperar não conserta; a borda recusa sem JSON, e outro servidor, com o seu. */
 function recusar(status, corpo, filtros) {
   let erro = null
   try {
     erro = JSON.parse(corpo).error
-  } catch (_) {
+  } catch (_) {}
+  if (!erro || !erro.message) {
     throw new Recusa(`A API recusou com ${status}, sem dizer por quê. Confira se ORDERS_API_URL começa com https://.`)
   }
   const motivo = `${status} ${erro.message} (request_id ${erro.request_id})`

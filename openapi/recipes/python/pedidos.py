@@ -24,8 +24,8 @@ def busca(caminho, filtros):
                 return recusa(falha.code, falha.read(), filtros)
             segundos = falha.headers.get("Retry-After", "")
             motivo, espera = falha, int(segundos) if segundos.isdecimal() else espera
-        except (OSError, http.client.HTTPException, json.JSONDecodeError) as falha:
-            motivo = falha  # rede fora, conexão ou resposta cortada
+        except (OSError, http.client.HTTPException, json.JSONDecodeError, UnicodeDecodeError) as falha:
+            motivo = falha  # rede fora, conexão ou resposta cortada, ou a página de um portal de rede
         print(f"{motivo}: nova tentativa em {espera} s", file=sys.stderr)
         time.sleep(espera)
     sys.exit(f"{URL} não respondeu ({motivo}). Confira ORDERS_API_URL; ao rodar de novo, a cópia segue de onde parou.")
@@ -34,10 +34,11 @@ def busca(caminho, filtros):
 def recusa(status, corpo, filtros):
     try:
         erro = json.loads(corpo)["error"]
-    except (ValueError, KeyError, TypeError):  # a borda responde sem JSON: http://, ou o firewall
+        motivo = f"{status} {erro['message']} (request_id {erro['request_id']})"
+    except (ValueError, KeyError, TypeError):  # a borda responde sem JSON, ou outro servidor com o seu
         sys.exit(f"A API recusou com {status}, sem dizer por quê. Confira se ORDERS_API_URL começa com https://.")
     if erro.get("param") != "cursor" or "cursor" not in filtros or next(recusas) > MAX_RECOMECOS:
-        sys.exit(f"{status} {erro['message']} (request_id {erro['request_id']})")
+        sys.exit(motivo)
 
 
 ARQUIVO = os.environ.get("ORDERS_DB", "pedidos.db")

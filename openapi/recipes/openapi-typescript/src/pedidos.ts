@@ -24,12 +24,10 @@ export async function* orders(filters: Filters = {}): AsyncGenerator<Order> {
   }
 }
 
-/** O que a API disse, ou, da borda, que recusa sem JSON, o que conferir. */
+/** O que a API disse, ou, da borda, que recusa sem JSON, e de outro servidor, o que conferir. */
 function reasonOf(status: number, error: unknown): string {
-  if (typeof error === 'object' && error !== null && 'error' in error) {
-    const { message, request_id } = (error as components['schemas']['Error']).error
-    return `${status} ${message} (request_id ${request_id})`
-  }
+  const reason = (error as Partial<components['schemas']['Error']> | undefined)?.error
+  if (reason?.message) return `${status} ${reason.message} (request_id ${reason.request_id})`
   return `A API recusou com ${status}, sem dizer por quê. Confira se ORDERS_API_URL começa com https://.`
 }
 

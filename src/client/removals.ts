@@ -76,8 +76,9 @@ export async function savePage(
   { store, readOrder, clock = monotonicClock }: RemovalDeps,
 ): Promise<void> {
   const { runExclusive, removedAt } = guardOf(store)
+  const receivedMs = clock() // The wait for removals may take minutes, and does not renew the page.
   await runExclusive(async () => {
-    forgetOld(removedAt, clock())
+    forgetOld(removedAt, receivedMs)
     const current: Order[] = []
     for (const order of orders) {
       const latest = removedAt.has(order.id) ? await readOrder(order.id) : order

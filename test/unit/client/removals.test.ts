@@ -103,3 +103,20 @@ it('a removal waits until the end of a run has changed the store', async () => {
   await Promise.all([ending, removing])
   expect(steps).toEqual(['begin', 'end', 'remove'])
 })
+
+it('a page that waits for a long removal brings no order back that was removed before', async () => {
+  const store = createMemoryStore()
+  let nowMs = 0
+  const clock = () => nowMs
+  const { promise: response, resolve } = Promise.withResolvers<null>()
+  const removing = applyRemoval(removed, { store, readOrder: async () => null, clock })
+  const other = { ...removed, order_id: 'ord_2' }
+  const slowRemoval = applyRemoval(other, { store, readOrder: () => response, clock })
+  const page = [apiOrder({ id: ID })]
+  const saving = savePage(page, state, { store, readOrder: async () => null, clock })
+  await removing
+  nowMs = 14 * 60_000 // The API was unavailable.
+  resolve(null)
+  await Promise.all([slowRemoval, saving])
+  expect([...store.orders.keys()]).toEqual([])
+})

@@ -21,11 +21,11 @@ export interface PartFile {
   /** Appends a page, and then saves the cursor of the next. */
   append(text: string, cursor: string | null, orders: number): Promise<void>
   /**
-   * Renames the complete file to its final name. `assemble` writes that file from the part first, to
-   * the path that it receives.
+   * Renames the complete file to its final name, and returns its size in bytes. `assemble` writes
+   * that file from the part first, to the path that it receives.
    * @throws CompleteFileError for a failure after the rename
    */
-  finish(assemble?: (part: string, path: string) => Promise<void>): Promise<void>
+  finish(assemble?: (part: string, path: string) => Promise<void>): Promise<number>
   /** Releases the lock, and removes the files if no page was written. */
   close(): Promise<void>
 }
@@ -101,6 +101,7 @@ export async function openPartFile(
           await syncFolder(dirname(target))
           // The part first: a state alone never stops a later export, and a part alone does.
           for (const path of [part, stateFile]) await rm(path, { force: true })
+          return (await stat(target)).size
         } catch (error) {
           throw new CompleteFileError(
             `${file} está completo, mas algo falhou depois disso: ${explain(error).message}`,

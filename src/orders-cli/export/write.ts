@@ -37,6 +37,7 @@ export interface FileExport extends Export {
 export async function exportToFile(job: FileExport, { signal, status }: Context): Promise<void> {
   const { part, file, format, progress } = job
   const startedAt = monotonicClock()
+  let bytes: number
   try {
     if (!part.state().isListed) {
       const isMasked = await masksPersonalData(job.client, signal)
@@ -48,13 +49,13 @@ export async function exportToFile(job: FileExport, { signal, status }: Context)
         signal.throwIfAborted()
       }
     }
-    await part.finish(assembly(job, { signal, status }))
+    bytes = await part.finish(assembly(job, { signal, status }))
   } catch (error) {
     throw withNextStep(error, job)
   } finally {
     status.clear()
   }
-  const { orders, bytes } = part.state()
+  const { orders } = part.state()
   const elapsed = duration(monotonicClock() - startedAt)
   status.printLine(`${count(orders, 'pedido')} em ${file} (${size(bytes)}, ${elapsed})`)
 }

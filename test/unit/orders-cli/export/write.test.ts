@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createOrdersClient } from '../../../../src/client/client.ts'
 import { createFormat } from '../../../../src/orders-cli/export/formats/format.ts'
 import { CompleteFileError, openPartFile } from '../../../../src/orders-cli/export/part-file.ts'
 import { exportToFile } from '../../../../src/orders-cli/export/write.ts'
+import { size } from '../../../../src/orders-cli/terminal/format-text.ts'
 import { apiOrder } from '../../../support/orders-cli/api-order.ts'
 import { temporaryFolder } from '../../../support/stores/backend.ts'
 
@@ -17,8 +18,10 @@ beforeEach(() => {
 })
 afterEach(() => remove())
 
-/** Exports to pedidos.xlsx, where the removal of the state file fails. Returns the error. */
-async function failToRemoveState(): Promise<unknown> {
+/**
+ * Exports to pedidos.xlsx. `onOrder` runs before each order. Returns the printed lines, or the error.
+ */
+async function exportToXlsx(onOrder: () => void): Promise<unknown> {
   const request = { url: BASE_URL, filters: {}, format: 'xlsx', rows: 'orders' }
   const part = await openPartFile('pedidos.xlsx', request, false, folder)
   const fetch = async (url: unknown) =>
@@ -32,20 +35,33 @@ async function failToRemoveState(): Promise<unknown> {
     file: 'pedidos.xlsx',
     resumeCommand: ['orders', 'export', '--resume'],
   }
-  const replaceStateByFolder = () => {
-    rmSync(`${folder}/pedidos.xlsx.part.json`, { recursive: true })
-    mkdirSync(`${folder}/pedidos.xlsx.part.json`)
-  }
-  const status = { show: replaceStateByFolder, clear() {}, printLine() {} }
+  const lines: string[] = []
+  const status = { show: onOrder, clear() {}, printLine: (line: string) => void lines.push(line) }
   const stream = { isTTY: false, columns: 0, write() {} }
   const signal = new AbortController().signal
   const process = { program: ['orders'], cwd: folder, env: {}, stdout: stream, stderr: stream }
   try {
-    return await exportToFile(job, { ...process, signal, status }).catch((error: unknown) => error)
+    await exportToFile(job, { ...process, signal, status })
+    return lines
+  } catch (error) {
+    return error
   } finally {
     await part.close()
   }
 }
+
+/** The same, where the removal of the state file fails. */
+const failToRemoveState = () =>
+  exportToXlsx(() => {
+    rmSync(`${folder}/pedidos.xlsx.part.json`, { recursive: true })
+    mkdirSync(`${folder}/pedidos.xlsx.part.json`)
+  })
+
+it('an export to xlsx prints the size of the spreadsheet', async () => {
+  const lines = await exportToXlsx(() => {})
+  const bytes = statSync(`${folder}/pedidos.xlsx`).size
+  expect(lines).toEqual([expect.stringContaining(`1 pedido em pedidos.xlsx (${size(bytes)}, `)])
+})
 
 it('an export that fails after the rename reports a complete file, and nothing to continue', async () => {
   const error = await failToRemoveState()

@@ -80,15 +80,19 @@ const HELP =
   'Confira o endereço da API e se um proxy ou um portal de rede está respondendo no lugar dela.'
 
 function describe({ url, status, headers, text }: ReceivedResponse): string {
-  const target = headers.get('location')
+  const address = withoutQuery(url)
   if (status >= 300 && status < 400) {
-    return `O servidor em ${url} redireciona para outro endereço (${status}, ${target ?? 'sem Location'}), e a chave não é enviada para lá.`
+    const target = withoutQuery(headers.get('location') ?? 'sem Location')
+    return `O servidor em ${address} redireciona para outro endereço (${status}, ${target}), e a chave não é enviada para lá.`
   }
   const type = headers.get('content-type') ?? 'sem tipo'
   const length = text.length === 1 ? '1 caractere' : `${text.length} caracteres`
   const body = text === '' ? 'sem corpo' : `${type}, ${length}`
-  return `A resposta de ${url} não é desta API (${status}, ${body}).`
+  return `A resposta de ${address} não é desta API (${status}, ${body}).`
 }
+
+/** A filter has the data of a customer, which must not be in a log. */
+const withoutQuery = (url: string) => url.replace(/[?#].*$/s, '')
 
 function isErrorBody(json: unknown): json is ErrorBody {
   const error = (json as Partial<ErrorBody> | null | undefined)?.error

@@ -275,6 +275,16 @@ describe('an error of the client', () => {
     },
   )
 
+  it.each([
+    ['another server', text(404, '<html>')],
+    ['a redirect', text(301, '', { location: 'https://x/v1/orders?customer_email=ana@x.br' })],
+  ])('the error for a response of %s has no value of a filter', async (_source, answer) => {
+    faultServer.plan(answer)
+    const error = await failure(collect(connect().list({ customer_email: 'ana@x.br' })))
+    expect(error).toBeInstanceOf(UnexpectedAnswerError)
+    expect(error.message).not.toMatch(/customer_email|ana/)
+  })
+
   it('the client throws ConnectionError soon for an address that never responded', async () => {
     const client = createOrdersClient({ baseUrl: 'http://127.0.0.1:1', apiKey: key })
     const error = await failure(client.orders.get('ord_00'))

@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { buildApp } from '../../src/app.ts'
+import { createMetrics } from '../../src/observability/metrics/registry.ts'
+import { openSocket } from '../support/http/raw-http.ts'
+import { ROOMY } from '../support/http/test-app.ts'
+import { sourceOrder } from '../support/orders/source-order.ts'
+import { openTestServices } from '../support/stores/services.ts'
+
+const lines: string[] = []
+const stream = new Writable({
+  write(chunk, _encoding, done) {
+    lines.push(String(chunk))
+    done()
+  },
+})
+
+const test = await openTestServices(ROOMY)
+const app = buildApp(test.config, test.services, {
+  logger: pino({ level: 'info' }, stream),
+  metrics: createMetrics(),
+})
+
+/** More than the socket buffers hold. */
+beforeAll(async () => {
+  const tracking = Object.fromEntries(
+    Array.from({ length: 1_000 }, (_, n) => [`key_${n}`, 'x'.repeat(1_000)]),
+  )
+  await test.load(
+    Array.from({ length: 8 }, (_, n) => sourceOrder({ id: `ord_large_${n}`, tracking })),
+  )
+  await app.listen({ port: 0 })
+})
+afterAll(async () => {
+  await app.close()
+  await test.close()
+})
+
+/** Sends a request for a large page, and resets the connection within its response. */
+async function abandonPage(key: string): Promise<void> {
+  const socket: Socket = await openSocket((app.server.address() as AddressInfo).port)
+  socket.write(`GET /v1/orders HTTP/1.1\r\nHost: local\r\nAuthorization: Bearer ${key}\r\n\r\n`)
+  await once(socket, 'readable')
+  socket.resetAndDestroy()
+}
+
+const requests = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
+
+it('the request log has a line also for a response that its client did not read to the end', async () => {
+  const { key, record } = await test.issue()
+  lines.length = 0
+  await abandonPage(key)
+  await expect.poll(requests).toHaveLength(1)
+  expect(requests()[0]).toMatchObject({
+    request_id: expect.stringMatching(/^req_/),
+    method: 'GET',
+    route: '/v1/orders',
+    status: 200,
+    abandoned: true,
+    duration_ms: expect.any(Number),
+    account_id: 'acc_1',
+    key_id: record.keyId,
+  })
+})

@@ -65,3 +65,15 @@ it('the request log has a line also for a response that its client did not read 
     key_id: record.keyId,
   })
 })
+
+it('the usage of a key counts also a response that its client did not read to the end', async () => {
+  const { key, record } = await test.issue()
+  await abandonPage(key)
+  const days = { fromDay: '2000-01-01', toDay: '9999-12-31' }
+  async function counted() {
+    await test.services.usage.flush()
+    const all = await test.services.managementStores.usage.list({ accountId: 'acc_1', ...days })
+    return all.find(({ keyId }) => keyId === record.keyId)?.byStatus
+  }
+  await expect.poll(counted).toEqual({ 200: 1 })
+})

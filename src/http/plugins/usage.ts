@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { UsageRecorder } from '../../management/usage/usage-recorder.ts'
 
@@ -5,14 +6,26 @@ export interface UsageOptions {
   usage: Pick<UsageRecorder, 'record'>
 }
 
-/** Counts every authenticated response by key and status, including those with 304 and 429. */
+/**
+ * Counts every authenticated response by key and status, including those with 304 and 429, and those
+ * that the client did not read to the end.
+ */
 export default fp<UsageOptions>(
   async (app, { usage }) => {
+    function count({ caller }: FastifyRequest, status: number): void {
+      if (caller !== null) usage.record(caller.key.keyId, caller.accountId, status)
+    }
+
+    app.addHook('onRequest', (request, { raw }, next) => {
+      raw.once('close', () => {
+        if (!request.isResponseSent && raw.headersSent) count(request, raw.statusCode)
+      })
+      next()
+    })
     app.addHook('onResponse', (request, reply, done) => {
-      const { caller } = request
-      if (caller !== null) usage.record(caller.key.keyId, caller.accountId, reply.statusCode)
+      count(request, reply.statusCode)
       done()
     })
   },
-  { name: 'usage', dependencies: ['authenticate'] },
+  { name: 'usage', dependencies: ['authenticate', 'request-log'] },
 )

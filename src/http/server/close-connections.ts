@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
+import { monotonicClock } from '../../lib/clock.ts'
 import { connectionTrackerOf } from './connection-tracker.ts'
 
 /** After the drain: how long a client that has sent nothing can take to start its request. */
@@ -6,7 +8,8 @@ const FIRST_BYTE_TIMEOUT_MS = 500
 /** After the drain: how long a client can take to complete a request. */
 const REQUEST_TIMEOUT_MS = 2_000
 /** After the drain: how long a client can take to read a response. */
-const RESPONSE_TIMEOUT_MS = 5_000
+const RESPONSE_TIMEOUT_MS = 4_000
+const CHECK_INTERVAL_MS = 25
 
 /**
  * The second phase of a shutdown: `close()` waits for every connection, and Node closes only those
@@ -30,6 +33,12 @@ export default fp(
       setTimeout(() => {
         for (const { req, headersSent } of inFlight) if (headersSent) req.socket.destroy()
       }, RESPONSE_TIMEOUT_MS).unref()
+
+      // Node's `close()` takes a connection for idle, and closes it, whose response is ended but not
+      // completely flushed: its client would get the beginning only.
+      const deadline = monotonicClock() + RESPONSE_TIMEOUT_MS
+      const isReading = () => [...inFlight].some(({ writableEnded }) => writableEnded)
+      while (isReading() && monotonicClock() < deadline) await sleep(CHECK_INTERVAL_MS)
     })
   },
   { name: 'close-connections' },

@@ -1,9 +1,13 @@
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import closeConnections from '../../../../src/http/server/close-connections.ts'
 import { openSocket } from '../../../support/http/raw-http.ts'
+
+/** More than the socket buffers hold. */
+const LARGE = Buffer.alloc(16 * 2 ** 20)
 
 let app: FastifyInstance
 let socket: Socket
@@ -18,6 +22,7 @@ beforeEach(async () => {
     return 'late'
   })
   app.post('/', async () => 'done')
+  app.get('/large', async () => LARGE)
   await app.listen({ host: '127.0.0.1', port: 0 })
   socket = await openSocket((app.server.address() as AddressInfo).port)
   socket.on('error', () => {})
@@ -43,4 +48,25 @@ it('the close ends a connection after its response, however late that is sent', 
   setTimeout(respond, 2_500) // After the check for idle connections.
   const [[received]] = await Promise.all([once(socket, 'data'), app.close()])
   expect(String(received)).toContain('late')
+})
+
+it('the close lets a client read a response to its end', async () => {
+  await send('GET /large')
+  socket.write('{}')
+  await once(socket, 'readable')
+  const closed = app.close()
+  await sleep(1_000)
+  let receivedBytes = 0
+  socket.on('data', ({ length }) => {
+    receivedBytes += length
+  })
+  await Promise.all([once(socket, 'close'), closed])
+  expect(receivedBytes).toBeGreaterThan(LARGE.length)
+})
+
+it('the close ends the connection of a client that does not read its response', async () => {
+  await send('GET /large')
+  socket.write('{}')
+  await once(socket, 'readable')
+  await app.close()
 })

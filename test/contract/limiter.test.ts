@@ -307,6 +307,18 @@ describe.each(sharedLimiters)('the store of the limiter in %s', (_name, open) =>
     await expect.poll(() => one.entryTtlsMs('acc_1'), { timeout: 10_000 }).toEqual([])
   })
 
+  it('allows a full bucket and ends a block when its clock is set back', async () => {
+    const { limiter, setClockBack } = await openAt(SLOW)
+    await takeTogether(limiter, 20)
+    await failTogether(limiter, 30)
+    await setClockBack('acc_1', 3_600_000)
+    await setClockBack('1.2.3.4', 3_600_000)
+    expect(await limiter.take('acc_1')).toMatchObject({ allowed: true, remaining: 19 })
+    expect(await limiter.blockedSeconds('1.2.3.4')).toBe(0)
+    const answers = await failTogether(limiter, 31)
+    expect([zeros(answers), Math.max(...answers)]).toEqual([30, 60])
+  })
+
   it('keeps failures for their window, and no longer', async () => {
     const { ttls, elapsedMs } = await promptly(
       () => openAt(CONTRACT),

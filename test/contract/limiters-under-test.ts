@@ -23,6 +23,8 @@ export interface LimiterUnderTest {
 export interface SharedLimiterUnderTest extends LimiterUnderTest {
   /** The milliseconds until each entry of this account or address expires; infinite for never. */
   entryTtlsMs(name: string): Promise<number[]>
+  /** Sets the clock of the store back by this much, for the entries of this account or address. */
+  setClockBack(name: string, ms: number): Promise<void>
 }
 
 type Limiters<UnderTest> = [name: string, open: (rate: BucketRate) => Promise<UnderTest>][]
@@ -115,6 +117,15 @@ async function openRedis(
   const bucketOf = (name: string) => `${prefix}bucket:{${name}}`
   const failuresOf = (name: string) => `${prefix}failures:{${name}}`
 
+  /** Moves the counts back in time, and the end of the failures. */
+  async function moveBack(name: string, ms: number) {
+    const bucket = bucketOf(name)
+    const [debt, atMicros] = ((await redis.get(bucket)) ?? '').split(' ')
+    if (atMicros) await redis.set(bucket, `${debt} ${Number(atMicros) - ms * 1000}`, 'KEEPTTL')
+    const failures = failuresOf(name)
+    await redis.pexpire(failures, (await redis.pttl(failures)) - ms)
+  }
+
   return {
     limiter,
     another: open,
@@ -127,12 +138,9 @@ async function openRedis(
     },
     async advance(name, ms) {
       advancedMs += ms
-      const bucket = bucketOf(name)
-      const [debt, atMicros] = ((await redis.get(bucket)) ?? '').split(' ')
-      if (atMicros) await redis.set(bucket, `${debt} ${Number(atMicros) - ms * 1000}`, 'KEEPTTL')
-      const failures = failuresOf(name)
-      await redis.pexpire(failures, (await redis.pttl(failures)) - ms)
+      await moveBack(name, ms)
     },
+    setClockBack: (name, ms) => moveBack(name, -ms),
     close() {
       for (const connection of connections) connection.close()
     },

@@ -7,7 +7,7 @@ declare module 'ioredis' {
   // The replies are `unknown`, because they are validated here.
   interface RedisCommander<Context> {
     takeFromBucket(key: string, capacity: number, refill: number): Result<unknown, Context>
-    blockedMs(key: string, maxFailures: number): Result<unknown, Context>
+    blockedMs(key: string, maxFailures: number, windowMs: number): Result<unknown, Context>
     countFailure(key: string, maxFailures: number, windowMs: number): Result<unknown, Context>
   }
 }
@@ -54,7 +54,7 @@ export function createRedisCounters(redis: Redis | Cluster, prefix: string): Sha
 
     async blockedMs(address) {
       joinWrites()
-      const call = redis.blockedMs(failures(address), MAX_FAILURES)
+      const call = redis.blockedMs(failures(address), MAX_FAILURES, WINDOW_MS)
       return wholeNumber('blockedMs', await call.catch(throwRedacted))
     },
 
@@ -131,30 +131,44 @@ redis.call('SET', bucket, string.format('%.0f %.0f', debt, now), 'PX', string.fo
 return { 1, debt }
 `
 
-/** Milliseconds until the address is unblocked, or 0. Read-only. */
-const BLOCKED_MS = `
-local failures = KEYS[1]
-local maxFailures = tonumber(ARGV[1])
+/**
+ * The milliseconds until the window of failures ends; negative without one. Redis stores the instant
+ * of an expiry. After its clock is set back, a window would last longer, so it counts as ended.
+ */
+const WINDOW_LEFT = `
+local function windowLeft(failures, windowMs)
+  local left = redis.call('PTTL', failures)
+  return left > windowMs and -1 or left
+end
+`
 
-if tonumber(redis.call('GET', failures) or 0) < maxFailures then
+/** Milliseconds until the address is unblocked, or 0. Read-only. */
+const BLOCKED_MS = `${WINDOW_LEFT}
+local failures = KEYS[1]
+local maxFailures, windowMs = tonumber(ARGV[1]), tonumber(ARGV[2])
+
+local left = windowLeft(failures, windowMs)
+if left < 0 or tonumber(redis.call('GET', failures) or 0) < maxFailures then
   return 0
 end
-return math.max(1, redis.call('PTTL', failures))
+return math.max(1, left)
 `
 
 /**
  * Counts a failure of the address. For a blocked address, returns the milliseconds left instead.
  */
-const COUNT_FAILURE = `
+const COUNT_FAILURE = `${WINDOW_LEFT}
 local failures = KEYS[1]
-local maxFailures = tonumber(ARGV[1])
-local windowMs = ARGV[2]
+local maxFailures, windowMs = tonumber(ARGV[1]), tonumber(ARGV[2])
 
+local left = windowLeft(failures, windowMs)
+if left < 0 then
+  redis.call('SET', failures, 1, 'PX', windowMs)
+  return 0
+end
 if tonumber(redis.call('GET', failures) or 0) >= maxFailures then
-  return math.max(1, redis.call('PTTL', failures))
+  return math.max(1, left)
 end
-if redis.call('INCR', failures) == 1 then
-  redis.call('PEXPIRE', failures, windowMs)
-end
+redis.call('INCR', failures)
 return 0
 `

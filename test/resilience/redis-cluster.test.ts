@@ -96,3 +96,33 @@ describe('Redis Cluster', () => {
     await waitUntilDecisionsAre(one, 'shared')
   })
 })
+
+describe('the URLs of a Redis Cluster', () => {
+  let node: RunningRedis
+  beforeAll(async () => {
+    const args = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1']
+    node = await startRedis({ args })
+    const admin = new Redis(node.url)
+    await admin.cluster('ADDSLOTSRANGE', 0, SLOTS - 1)
+    await vi.waitFor(
+      async () => expect(await admin.cluster('INFO')).toContain('cluster_state:ok'),
+      { timeout: 60_000 },
+    )
+    await admin.config('SET', 'requirepass', 'word')
+    admin.disconnect()
+  })
+  afterAll(() => node.stop())
+
+  it('the credentials of a later URL are for all nodes', async () => {
+    const urls = [node.url, `redis://:word@localhost:${node.port}`]
+    const one = await openLimiterProcess(urls, RELAXED_TIMEOUTS)
+    await callEveryDecision(one)
+    expect(one.recorded).toMatchObject({ localDecisions: 0, errors: [] })
+  })
+
+  it('the family of a URL is for all nodes', async () => {
+    const urls = [`${node.url}?family=4`, `redis://:word@localhost:${node.port}?family=4`]
+    const { redis } = await openLimiterProcess(urls, RELAXED_TIMEOUTS)
+    expect(redis.options).toMatchObject({ redisOptions: { family: 4 } })
+  })
+})

@@ -148,18 +148,20 @@ function openSingle(url: string, tls: Tls, { connectMs }: Timeouts): Redis {
   })
 }
 
-/** All nodes use the credentials of the first. */
+/** The credentials and the `family` of the first URL that has some are for all nodes. */
 function openCluster(urls: readonly string[], tls: Tls, timeouts: Timeouts): Cluster {
   const nodes = urls.map((url) => new URL(url))
   const seeds = nodes.map(({ hostname, port }) => ({
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port || 6379),
   }))
-  const { username = '', password = '' } = nodes[0] ?? {}
+  const { username = '', password = '' } = nodes.find((node) => node.password !== '') ?? {}
+  const family = nodes.map(({ searchParams }) => searchParams.get('family')).find(Boolean)
   return new Cluster(seeds, {
     redisOptions: {
       ...nodeOptions,
       ...tls,
+      family: Number(family ?? 0),
       connectTimeout: timeouts.connectMs,
       username: decodeURIComponent(username),
       password: decodeURIComponent(password),

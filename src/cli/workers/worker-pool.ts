@@ -42,9 +42,27 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   ): Promise<void> {
     const pauseMs = createRestartBackoff()
     let hasServed = false
-    while (!isClosing()) {
+
+    /** Node throws some errors of a start, such as ENOMEM, and emits others. */
+    async function forkWithRetries(): Promise<Worker | null> {
+      while (!isClosing()) {
+        try {
+          return fork()
+        } catch (err) {
+          if (!hasServed) throw err
+          const pause = pauseMs(0)
+          logger.error({ err, pause_ms: pause }, 'a worker did not start: starting it again')
+          await sleep(pause, undefined, { signal: closing.signal }).catch(() => {})
+        }
+      }
+      return null
+    }
+
+    for (;;) {
+      const forked = await forkWithRetries()
+      if (forked === null) return
       const startedMs = clock()
-      const worker = createWorkerHandle(fork(), (address) => {
+      const worker = createWorkerHandle(forked, (address) => {
         hasServed = true
         onServing(address)
       })

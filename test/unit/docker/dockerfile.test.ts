@@ -90,7 +90,7 @@ describe('the health check of the image', () => {
   const [command, flag, script = ''] = JSON.parse(last('HEALTHCHECK').replace(/^.* CMD /, ''))
 
   /** The exit status and the requested address for this response. */
-  const check = (answer: Promise<{ ok: boolean }>) =>
+  const check = (answer: Promise<{ ok: boolean }>, env = imageEnvironment) =>
     new Promise((resolve) => {
       let requestedUrl = ''
       const fetch = (address: string) => {
@@ -98,7 +98,7 @@ describe('the health check of the image', () => {
         return answer
       }
       const exit = (status: number) => resolve({ status, url: requestedUrl })
-      runInNewContext(script, { fetch, process: { env: imageEnvironment, exit } })
+      runInNewContext(script, { fetch, process: { env, exit } })
     })
   const url = 'http://127.0.0.1:3001/health/live'
 
@@ -108,6 +108,11 @@ describe('the health check of the image', () => {
 
   it('the health check passes while the service is alive, ready or not, so that Swarm keeps it', async () => {
     expect(await check(Promise.resolve({ ok: true }))).toEqual({ status: 0, url })
+  })
+
+  it('the health check uses the default port when the setting is empty, as the service does', async () => {
+    const env = { ...imageEnvironment, OPERATIONS_PORT: '' }
+    expect(await check(Promise.resolve({ ok: true }), env)).toEqual({ status: 0, url })
   })
 
   it('the health check fails when the service reports that it hangs', async () => {

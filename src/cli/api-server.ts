@@ -60,8 +60,8 @@ export async function openApiServer(config: Config, logger: Logger): Promise<Api
     isReady: createReadiness(services, logger),
     async close() {
       await app.close()
-      await tracing?.close()
-      await services.close()
+      // At once, because a collector that does not respond takes seconds of the shutdown.
+      await Promise.all([tracing?.close(), services.close()])
     },
   }
 }

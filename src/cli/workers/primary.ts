@@ -92,17 +92,17 @@ export async function serveCluster(
   }
 
   const operations = buildOperationsApp(isReady, { registry: metrics }, isAlive)
-  const close = async () => {
+  const stopBeside = async () => {
     await beside.stop()
     await tracing?.close()
-    await Promise.all([operations.close(), services.close()])
   }
+  const close = () => Promise.all([operations.close(), services.close()])
   const closed = closeOnSignal(
     logger,
     async () => {
       isDraining = true
       process.once('exit', pool.kill) // For a second signal or a timeout.
-      await Promise.all([pool.shutDown(), beside.stop()])
+      await Promise.all([pool.shutDown(), stopBeside()])
       await close()
     },
     io,
@@ -120,6 +120,7 @@ export async function serveCluster(
     }
   } catch (error) {
     pool.kill()
+    await stopBeside()
     await close()
     throw error
   }

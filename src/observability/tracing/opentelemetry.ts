@@ -17,6 +17,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import type { Protocol, SamplerName, TracingSettings } from '../../config/tracing.ts'
+import { errorText } from '../../lib/error-text.ts'
 import { createTracing } from './spans.ts'
 import type { Tracing, TracingEvents } from './tracing.ts'
 
@@ -80,7 +81,7 @@ function reportOutages(exporter: SpanExporter, { onOutage, onRecovered }: Tracin
     export(...[spans, done]: Parameters<SpanExporter['export']>) {
       exporter.export(spans, (result) => {
         const hasFailed = result.code !== ExportResultCode.SUCCESS
-        if (hasFailed && !isOutage) onOutage(result.error?.message ?? 'unknown reason')
+        if (hasFailed && !isOutage) onOutage(errorText(result.error ?? 'unknown reason'))
         if (!hasFailed && isOutage) onRecovered()
         isOutage = hasFailed
         done(result)

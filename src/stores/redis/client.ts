@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { monotonicClock } from '../../lib/clock.ts'
+import { errorText } from '../../lib/error-text.ts'
 
 export interface RedisConnectionOptions {
   /**
@@ -182,6 +183,5 @@ function openCluster(urls: readonly string[], tls: Tls, timeouts: Timeouts): Clu
  * or IP address. The message for an unknown command quotes them too, so they are removed.
  */
 export function redactCommand(error: unknown): Error {
-  const message = error instanceof Error ? error.message : String(error)
-  return new Error(message.replace(/, with args.*/s, ''))
+  return new Error(errorText(error).replace(/, with args.*/s, ''))
 }

@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { Connection, errors } from '@opensearch-project/opensearch'
+import { errorText } from '../../../lib/error-text.ts'
 import { collectBytes } from '../../../lib/http-client/body-sink.ts'
 import {
   createHttpPool,
@@ -126,7 +127,7 @@ export class DeadlineConnection extends Connection {
       const { status, head, body } = await pending.response
       return { status, head, bytes: body }
     } catch (error) {
-      throw isFinal(error) ? error : new errors.ConnectionError(describe(error))
+      throw isFinal(error) ? error : new errors.ConnectionError(errorText(error))
     } finally {
       clearTimeout(timer)
       release()
@@ -157,12 +158,6 @@ function toIncomingMessage({ status, head, bytes }: RawResponse): IncomingMessag
 
 function timedOut(deadlineMs: number): Error {
   return new errors.TimeoutError(`no complete response in ${deadlineMs} ms`, EMPTY_META)
-}
-
-/** Where all addresses of a host refuse, Node's error has a code and no message. */
-function describe(error: unknown): string {
-  const { message, code } = Object(error) as { message?: string; code?: string }
-  return message || code || String(error)
 }
 
 function isFinal(error: unknown): boolean {

@@ -6,6 +6,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { newRequestId } from '../lib/ids.ts'
+import abandonedRequests from './plugins/abandoned-requests.ts'
 import closeConnections from './server/close-connections.ts'
 import {
   createHttpServer,
@@ -55,5 +56,6 @@ export function createBaseApp(options: BaseAppOptions): FastifyInstance {
   })
   app.setValidatorCompiler(TypeBoxValidatorCompiler)
   app.register(closeConnections)
+  app.register(abandonedRequests)
   return app
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import abandonedRequests from '../../src/http/plugins/abandoned-requests.ts'
 import errorHandler from '../../src/http/plugins/error-handler.ts'
 import requestLog from '../../src/http/plugins/request-log.ts'
 import requestMetrics from '../../src/http/plugins/request-metrics.ts'
@@ -16,6 +17,7 @@ beforeEach(async () => {
   metrics = createMetrics()
   isReceived = false
   app = Fastify()
+  app.register(abandonedRequests)
   app.register(requestLog)
   app.register(requestMetrics, { metrics })
   app.register(errorHandler)

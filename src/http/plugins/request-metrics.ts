@@ -18,13 +18,8 @@ export default fp<RequestMetricsOptions>(
       if (![method].flat().includes('GET')) return
       for (const status of STATUSES) metrics.requestSeconds.zero({ method: 'GET', route, status })
     })
-    app.addHook('onRequest', (_request, { raw }, next) => {
-      // `onResponse` does not run for these: a service whose clients all time out would seem idle.
-      raw.once('close', () => {
-        if (!raw.writableFinished) metrics.abandoned.inc()
-      })
-      next()
-    })
+    // Without it, a service whose clients all time out would seem idle.
+    app.onAbandoned(() => metrics.abandoned.inc())
     app.addHook('onResponse', (request, reply, done) => {
       metrics.requestSeconds.observe(
         {
@@ -41,5 +36,5 @@ export default fp<RequestMetricsOptions>(
       done()
     })
   },
-  { name: 'request-metrics' },
+  { name: 'request-metrics', dependencies: ['abandoned-requests'] },
 )

@@ -16,16 +16,13 @@ export default fp<UsageOptions>(
       if (caller !== null) usage.record(caller.key.keyId, caller.accountId, status)
     }
 
-    app.addHook('onRequest', (request, { raw }, next) => {
-      raw.once('close', () => {
-        if (!request.isResponseSent && raw.headersSent) count(request, raw.statusCode)
-      })
-      next()
+    app.onAbandoned((request, { raw }) => {
+      if (raw.headersSent) count(request, raw.statusCode)
     })
     app.addHook('onResponse', (request, reply, done) => {
       count(request, reply.statusCode)
       done()
     })
   },
-  { name: 'usage', dependencies: ['authenticate', 'request-log'] },
+  { name: 'usage', dependencies: ['authenticate', 'abandoned-requests'] },
 )

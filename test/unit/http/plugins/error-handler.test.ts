@@ -2,6 +2,7 @@ import Fastify from 'fastify'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../../../../src/http/api-error.ts'
+import abandonedRequests from '../../../../src/http/plugins/abandoned-requests.ts'
 import errorHandler from '../../../../src/http/plugins/error-handler.ts'
 import requestLog from '../../../../src/http/plugins/request-log.ts'
 import { InvalidParamError } from '../../../../src/lib/invalid-param-error.ts'
@@ -18,6 +19,7 @@ async function start() {
     genReqId: () => 'req_1',
   })
   let thrown: Error
+  fastify.register(abandonedRequests)
   fastify.register(requestLog)
   fastify.register(errorHandler)
   fastify.get('/', async () => {

@@ -116,7 +116,7 @@ async function becomeWriterBriefly(
   { orders: [firstTarget] }: WriteTargets,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const silent = { firstTarget, purpose: 'reindex' as const, onDelay() {}, signal }
-  const lease = await acquireLease({ ...options, ...silent })
+  const silent = { purpose: 'reindex' as const, onDelay() {}, signal }
+  const lease = await acquireLease({ ...options, ...silent, firstTarget: async () => firstTarget })
   await lease.release()
 }

@@ -1,6 +1,6 @@
 import type { ReindexEvents } from '../../../indexing/reindexing.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { concreteIndex } from '../indices/index-names.ts'
+import { readLiveVersion } from '../indices/live-version.ts'
 import { readVersionRecordIndex } from '../indices/version-record-index.ts'
 import { createFence } from '../write/fence.ts'
 import { leaseDocument } from '../write/lease-document.ts'
@@ -44,9 +44,10 @@ export function createRequestedTargets({
 
   async function read(): Promise<WriteTargets> {
     const record = (await document.read())?.record
-    const [live = concreteIndex(names.orders, 1), ...others] = record?.targets ?? []
+    const [live, ...others] = record?.targets ?? []
     const versionRecords = record?.version_records ?? [await versionRecordIndex()]
-    return { orders: [live, ...others], versionRecords }
+    const first = live ?? (await readLiveVersion(client, names, deadlineMs))
+    return { orders: [first, ...others], versionRecords }
   }
 
   return {

@@ -6,8 +6,8 @@ import { isSameTargets, type LeaseState } from './lease-document.ts'
 import { writeTimestampAt } from './store-clock.ts'
 
 export interface AcquireOptions extends LeaseOptions {
-  /** The write target of the very first writer. */
-  firstTarget: string
+  /** The live index; used without a lease document. */
+  firstTarget(): Promise<string>
   purpose: WriterPurpose
   /** The index of version records; used when the lease document names none. */
   versionRecordIndex?(): Promise<string>
@@ -27,7 +27,7 @@ export interface AcquireOptions extends LeaseOptions {
  * @throws WatchRunningError for a load during a watch; Error on an abort; errors of `clock-skew.ts`
  */
 export async function acquireLease(options: AcquireOptions): Promise<Lease> {
-  const { document, leaseMs, firstTarget, purpose, clock, storeClock } = options
+  const { document, leaseMs, purpose, clock, storeClock } = options
   const holder = createHolderName()
   for (;;) {
     const last = await waitForLease(options)
@@ -43,7 +43,7 @@ export async function acquireLease(options: AcquireOptions): Promise<Lease> {
       released: false,
       lease_ms: leaseMs,
       stamp_ceiling: earlierCeiling,
-      targets: last?.record.targets ?? [firstTarget],
+      targets: last?.record.targets ?? [await options.firstTarget()],
       ...(await versionRecordTargets(last, options)),
       fed: [],
       stamped_live: last?.record.stamped_live ?? false,

@@ -9,7 +9,8 @@ import { createKeyedLock } from '../../../lib/keyed-lock.ts'
 import { type OpenSearch, read } from '../client/client.ts'
 import { refreshIndices } from '../client/shards.ts'
 import type { EnsureIndices } from '../indices/ensure-indices.ts'
-import { concreteIndex, type IndexNames } from '../indices/index-names.ts'
+import type { IndexNames } from '../indices/index-names.ts'
+import { readLiveVersion } from '../indices/live-version.ts'
 import { readVersionRecordIndex } from '../indices/version-record-index.ts'
 import { acquireLease } from './acquire-lease.ts'
 import { createBulkSender } from './bulk-sender.ts'
@@ -65,7 +66,7 @@ export async function openOpenSearchOrderIndex(
     clock,
     storeClock,
     maxWriteTimestamp: () => readMaxWriteTimestamp(client, names, deadlineMs),
-    firstTarget: concreteIndex(names.orders, 1),
+    firstTarget: () => readLiveVersion(client, names, deadlineMs),
     versionRecordIndex: () => readVersionRecordIndex(client, names, deadlineMs),
     purpose,
     onTargetsChanged: () => applyTargets(),

@@ -56,7 +56,7 @@ async function acquire(
     clock: () => clockMs,
     storeClock,
     maxWriteTimestamp: async () => greatestStamp,
-    firstTarget: 'orders-v1',
+    firstTarget: async () => 'orders-v1',
     onDelay: (reason) => waited.push(reason),
     signal,
   })

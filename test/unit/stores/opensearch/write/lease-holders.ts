@@ -29,7 +29,7 @@ export function createLeaseHolders(storeMs: number) {
         clock: () => clock.nowMs,
         storeClock,
         maxWriteTimestamp: async () => 0,
-        firstTarget: 'orders-v1',
+        firstTarget: async () => 'orders-v1',
         purpose: 'load',
         onDelay() {},
       })

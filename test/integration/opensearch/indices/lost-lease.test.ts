@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest'
+import { parseConfig } from '../../../../src/config/config.ts'
+import { createWriter } from '../../../../src/indexing/writer/writer.ts'
+import { openServices } from '../../../../src/services.ts'
+import { changeOf } from '../../../support/orders/changes.ts'
+import { sourceOrder } from '../../../support/orders/source-order.ts'
+import { opensearch } from '../../../support/stores/backend.ts'
+import { useServices } from '../../../support/stores/use-services.ts'
+
+const test = useServices()
+
+const order = (version: number) => sourceOrder({ version, amount_total: version })
+
+/** Orders in version 2 of the index, without the lease that names it as the write target. */
+async function loseLeaseAfterReindex(): Promise<void> {
+  await test.write(order(1))
+  await test.reindexing.build()
+  await test.reindexing.finish()
+  await opensearch('DELETE', `${test.prefix}writer-v1`)
+}
+
+/** Writes as a newly started process, which creates the missing index of the lease. */
+async function writeRestarted(source: object): Promise<void> {
+  const services = await openServices(parseConfig(test.env))
+  try {
+    const index = await services.openIndex()
+    const written = createWriter(index, Date.now).write([changeOf(source)], 'live')
+    await written.finally(() => index.close())
+  } finally {
+    await services.close()
+  }
+}
+
+async function liveIndices(): Promise<string[]> {
+  const found = await opensearch<object>('GET', `_alias/${test.prefix}orders`)
+  return Object.keys(found).map((index) => index.slice(test.prefix.length))
+}
+
+async function amount(): Promise<number | null> {
+  const json = await test.services.orders.get('acc_1', order(1).id)
+  return json && JSON.parse(Buffer.from(json).toString()).amount_total
+}
+
+it('a writer without a lease document writes to the live index of a finished reindex', async () => {
+  await loseLeaseAfterReindex()
+  await writeRestarted(order(2))
+  expect(await liveIndices()).toEqual(['orders-v2'])
+  expect(await amount()).toBe(2)
+})
+
+it('a writer without a lease document makes no older version live that an operator kept', async () => {
+  await loseLeaseAfterReindex()
+  await opensearch('PUT', `${test.prefix}orders-v1`, { aliases: { [`${test.prefix}kept`]: {} } })
+  await writeRestarted(sourceOrder({ id: 'ord_other' }))
+  expect(await liveIndices()).toEqual(['orders-v2'])
+  expect(await amount()).toBe(1)
+})
+
+it('a reindex without a lease document starts at the live index', async () => {
+  await loseLeaseAfterReindex()
+  const { code, stderr } = await test.run('reindex')
+  expect({ code, stderr }).toMatchObject({ code: 0 })
+  expect(await liveIndices()).toEqual(['orders-v3'])
+  expect(await amount()).toBe(1)
+})

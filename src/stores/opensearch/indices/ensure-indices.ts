@@ -1,5 +1,6 @@
 import { memoizeAsync } from '../../../lib/memoize-async.ts'
 import { createMutex } from '../../../lib/mutex.ts'
+import { Unavailable } from '../../../lib/unavailable.ts'
 import { IndexLost } from '../../index-lost.ts'
 import { hasAlias } from '../client/aliases.ts'
 import { type OpenSearch, read, write } from '../client/client.ts'
@@ -185,20 +186,27 @@ export function createEnsureIndices(
 
   async function createMissing(alias: string, definition: object): Promise<void> {
     if (await hasAlias(client, deadlineMs, alias)) return
-    await createIndex(concreteIndex(alias, 1), [alias], definition)
+    const index = concreteIndex(alias, 1)
+    if (await createIndex(index, [alias], definition)) return
+    // The next fence restores the alias of the version records.
+    if (alias === names.versionRecords || (await hasAlias(client, deadlineMs, alias))) return
+    throw new Unavailable(`${index} exists without its alias ${alias}: add it with POST _aliases`)
   }
 
+  /** Returns `false` when the index exists. */
   async function createIndex(
     index: string,
     aliases: readonly string[],
     definition: object,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const entries = aliases.map((alias) => [alias, {}])
     const body = { ...definition, aliases: Object.fromEntries(entries) }
     try {
       await write(deadlineMs, (options) => client.indices.create({ index, body }, options))
+      return true
     } catch (error) {
       if (!isIndexExistsError(error)) throw error // Otherwise another process created it first.
+      return false
     }
   }
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../../src/config/config.ts'
 import { openServices, type Services } from '../../../../src/services.ts'
+import { runCommand } from '../../../support/cli/command.ts'
 import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
 
 let backend: Backend
@@ -49,4 +50,16 @@ describe('a cluster without indices', () => {
     await index.close() // Writes the lease document.
     expect(await indices()).toEqual([])
   })
+})
+
+it('the lease whose alias was lost is named with the next step, and is not reported as ready', async () => {
+  await services.initialize()
+  const index = `${backend.env['INDEX_PREFIX']}writer-v1`
+  const alias = `${backend.env['INDEX_PREFIX']}writer`
+  await opensearch('DELETE', `${index}/_alias/${alias}`)
+  const { code, stderr } = await runCommand(['index', 'init'], backend.env)
+  expect(code).toBe(1)
+  expect(stderr).toBe(`${index} exists without its alias ${alias}: add it with POST _aliases\n`)
+  await opensearch('PUT', `${index}/_alias/${alias}`)
+  expect(await runCommand(['index', 'init'], backend.env)).toMatchObject({ code: 0 })
 })

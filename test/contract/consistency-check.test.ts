@@ -208,6 +208,16 @@ describe.each(useStoresByShards())('a store on %s', (_name, open) => {
       expect(await check([sourceOrder()])).toMatchObject(CLEAN)
     })
 
+    it('reports a lost document of an order whose indexed version is newer than the source', async () => {
+      await write({ ...SHARED, version: 2, status: 'REFUNDED' })
+      await store.drop('acc_2', 'ord_1')
+      expect(await check([SHARED])).toMatchObject({
+        ...CLEAN,
+        missing: 1,
+        examples: [{ kind: 'missing', accountId: 'acc_2', orderId: 'ord_1' }],
+      })
+    })
+
     it.each<[field: string, value: string | number]>([
       ['created_key', 1],
       ['updated_key', 1],

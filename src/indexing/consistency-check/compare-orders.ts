@@ -31,7 +31,7 @@ export interface Comparison {
 export interface CompareOptions {
   /** Receives each order by its id. */
   orders: DiskMap<ComparedOrder>
-  inspection: Pick<IndexInspection, 'versionRecords' | 'documents'>
+  inspection: Pick<IndexInspection, 'versionRecords' | 'documents' | 'existingKeys'>
   recheck: Recheck
   onRejected(place: string, error: ValidationError): void
   /** Called after each batch. */
@@ -80,7 +80,8 @@ export async function compareOrders(
         compared.inconsistencies.length > 0 ? compared.inconsistencies : NO_INCONSISTENCIES
       orders.set(orderId, {
         version,
-        accountIds: views.map((view) => view.accountId),
+        accountIds:
+          compared.status === 'superseded' ? null : views.map(({ accountId }) => accountId),
         inconsistencies,
       })
       return inconsistencies !== NO_INCONSISTENCIES

@@ -1,8 +1,13 @@
 import type { ViewKey } from '../../orders/order-store.ts'
-import type { OrderVersionRecord } from '../writer/order-index.ts'
 import type { Inconsistency } from './inconsistency.ts'
 import type { IndexInspection } from './index-inspection.ts'
 import type { Recheck } from './recheck.ts'
+import {
+  absentDocuments,
+  documentId,
+  documentsOfRecord,
+  type RecordedDocument,
+} from './recorded-documents.ts'
 
 export interface MissingDocumentsOptions {
   inspection: Pick<IndexInspection, 'versionRecords' | 'existingKeys' | 'scanVersionRecords'>
@@ -14,11 +19,6 @@ export interface MissingDocumentsOptions {
   onProgress(orders: number): void
 }
 
-/** A document that the version record of its order requires. */
-interface ExpectedDocument extends ViewKey {
-  version: number
-}
-
 const MAX_CANDIDATES = 2_000
 
 /**
@@ -28,14 +28,7 @@ const MAX_CANDIDATES = 2_000
 export async function findMissingDocuments(options: MissingDocumentsOptions): Promise<number> {
   const { inspection, recheck, isReported, onInconsistency, onProgress } = options
   let orders = 0
-  let candidates: ExpectedDocument[] = []
-
-  async function withoutDocument(
-    expected: readonly ExpectedDocument[],
-  ): Promise<ExpectedDocument[]> {
-    const existing = new Set((await inspection.existingKeys(expected)).map(documentId))
-    return expected.filter((document) => !existing.has(documentId(document)))
-  }
+  let candidates: RecordedDocument[] = []
 
   async function recheckCandidates() {
     const absent = await recheck(candidates, async (left) => {
@@ -44,7 +37,10 @@ export async function findMissingDocuments(options: MissingDocumentsOptions): Pr
       ])
       const candidateIds = new Set(left.map(documentId))
       const expected = [...records.values()].flatMap(documentsOfRecord)
-      return withoutDocument(expected.filter((document) => candidateIds.has(documentId(document))))
+      return absentDocuments(
+        inspection,
+        expected.filter((document) => candidateIds.has(documentId(document))),
+      )
     })
     for (const document of absent) onInconsistency(missing(document))
     candidates = []
@@ -53,7 +49,7 @@ export async function findMissingDocuments(options: MissingDocumentsOptions): Pr
   for await (const page of inspection.scanVersionRecords()) {
     orders += page.length
     const expected = page.flatMap(documentsOfRecord).filter((document) => !isReported(document))
-    candidates = [...candidates, ...(await withoutDocument(expected))]
+    candidates = [...candidates, ...(await absentDocuments(inspection, expected))]
     if (candidates.length >= MAX_CANDIDATES) await recheckCandidates()
     onProgress(orders)
   }
@@ -61,22 +57,7 @@ export async function findMissingDocuments(options: MissingDocumentsOptions): Pr
   return orders
 }
 
-function documentsOfRecord({
-  orderId,
-  version,
-  accountIds,
-  deleted,
-}: OrderVersionRecord): ExpectedDocument[] {
-  if (deleted) return []
-  return accountIds.map((accountId) => ({ accountId, orderId, version }))
-}
-
-function missing({ accountId, orderId, version }: ExpectedDocument): Inconsistency {
+function missing({ accountId, orderId, version }: RecordedDocument): Inconsistency {
   const what = `version ${version} has no document; the index itself names the account`
   return { kind: 'missing', accountId, orderId, what, fields: [] }
-}
-
-/** Neither id holds a colon. */
-function documentId({ accountId, orderId }: ViewKey): string {
-  return `${accountId}:${orderId}`
 }

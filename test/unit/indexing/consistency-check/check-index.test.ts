@@ -155,6 +155,29 @@ describe('the consistency check', () => {
     expect(report).not.toHaveProperty('known_orders')
   })
 
+  it('the check of a complete source finds missing documents of a newer version once', async () => {
+    index.write({ ...first, version: 3 })
+    index.drop('acc_2', 'ord_1')
+    const { examples, ...counts } = await check([first, second])
+    expect(counts).toMatchObject({ ...CLEAN, missing: 1 })
+    expect(examples).toEqual([
+      {
+        kind: 'missing',
+        accountId: 'acc_2',
+        orderId: 'ord_1',
+        what: 'version 3 has no document, and the source has version 2: a repair needs the newest version',
+        fields: [],
+      },
+    ])
+    expect(await check([first], { isWhole: false })).toMatchObject({ ...CLEAN, missing: 1 })
+  })
+
+  it('the check of a complete source expects no document of a newer deletion', async () => {
+    index.write(first)
+    index.write({ ...DELETION, version: 2 })
+    expect(await check([first])).toMatchObject(CLEAN)
+  })
+
   it('the check reports its progress in each scan', async () => {
     index.write(first)
     const progressEvents: unknown[] = []

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { load } from '../../src/indexing/sources/load.ts'
-import type { OrderVersionRecord } from '../../src/indexing/writer/order-index.ts'
+import { mapTransactions, type OrderVersionRecord } from '../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../src/indexing/writer/writer.ts'
 import { noFilters } from '../../src/orders/filters.ts'
 import type { Order } from '../../src/orders/order.ts'
@@ -27,11 +27,16 @@ describe.each(useStores())('index load --repair on %s', (_name, open) => {
   let store: StoresUnderTest
   beforeEach(async () => {
     store = await open()
+    subscribers = new Set()
   })
   afterEach(() => store.close())
 
+  let subscribers: ReadonlySet<string>
   async function write(orders: object[], equalVersions: 'drop' | 'repair' = 'repair') {
-    const index = await store.openIndex({ clock: () => NOW })
+    const opened = await store.openIndex({ clock: () => NOW })
+    const index = mapTransactions(opened, (transaction) => {
+      return { ...transaction, subscribers: async () => subscribers }
+    })
     const rejected: string[] = []
     const summary = await load(ndjson(orders), {
       writer: createWriter(index, () => NOW, { equalVersions }),
@@ -103,16 +108,24 @@ describe.each(useStores())('index load --repair on %s', (_name, open) => {
     expect(await write([cut])).toMatchObject({ written: 0, older: 1 })
   })
 
-  it('rejects a newer version of an order whose document is invalid, and continues', async () => {
-    await write([SHARED], 'drop')
-    await store.corrupt('acc_1', 'ord_1')
-    const newer = [{ ...SHARED, version: 2, amount_total: 1 }, sourceOrder({ id: 'ord_2' })]
-    const { rejections, ...counts } = await write(newer, 'drop')
-    expect(counts).toMatchObject({ written: 1, refused: 1 })
-    expect(rejections).toEqual([expect.stringContaining('replace it with "index load --repair"')])
-    expect(await write(newer)).toMatchObject({ written: 1, older: 1, rejections: [] })
-    expect(await read('acc_1')).toMatchObject({ amount_total: 1 })
-  })
+  it.each<[string, object | undefined]>([
+    ['is cut off', undefined],
+    ['has no payment', { id: 'ord_1', tracking: null }],
+    ['has another value as its payment', { id: 'ord_1', payment: null }],
+  ])(
+    'rejects a newer version of an order whose document %s, and continues',
+    async (_how, order) => {
+      await write([SHARED], 'drop')
+      await store.corrupt('acc_1', 'ord_1', order)
+      subscribers = new Set(['acc_1', 'acc_2'])
+      const newer = [{ ...SHARED, version: 2, amount_total: 1 }, sourceOrder({ id: 'ord_2' })]
+      const { rejections, ...counts } = await write(newer, 'drop')
+      expect(counts).toMatchObject({ written: 1, refused: 1 })
+      expect(rejections).toEqual([expect.stringContaining('replace it with "index load --repair"')])
+      expect(await write(newer)).toMatchObject({ written: 1, older: 1, rejections: [] })
+      expect(await read('acc_1')).toMatchObject({ amount_total: 1 })
+    },
+  )
 
   it('removes the document of an account without a version record', async () => {
     await write([SHARED], 'drop')

@@ -15,8 +15,8 @@ export interface StoresUnderTest extends Stores {
   downgradeSchema(accountId: string, orderId: string, field: string): Promise<void>
   /** Overwrites a field that the searches sort or filter by. */
   alter(accountId: string, orderId: string, field: string, value: string | number): Promise<void>
-  /** Replaces a document with one that is not a valid order. */
-  corrupt(accountId: string, orderId: string): Promise<void>
+  /** Replaces a document with one that is not a valid order, such as this one. */
+  corrupt(accountId: string, orderId: string, order?: object): Promise<void>
   /** Removes a document behind the writer's back. */
   drop(accountId: string, orderId: string): Promise<void>
 }

@@ -109,6 +109,15 @@ export function hasReadableKeys(
   return Number.isSafeInteger(schemaVersion) && isDate
 }
 
+/** Whether a stored value has the objects that a comparison and an announcement read. */
+export function isReadableOrder(order: unknown): order is object {
+  return isObject(order) && isObject(Reflect.get(order, 'payment'))
+}
+
+function isObject(value: unknown): value is object {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
 /** Renders an order early, while earlier batches are written. */
 export function prerender(order: Order): void {
   splitAtUpdatedAt(order)

@@ -21,14 +21,17 @@ export async function corruptDocument(
   { folder, env }: Pick<Backend, 'folder' | 'env'>,
   accountId: string,
   orderId: string,
+  order?: object,
 ): Promise<void> {
   if (onServices) {
-    const script = { source: "ctx._source.remove('order')" }
+    const replace = { source: 'ctx._source.order = params.order', params: { order } }
+    const script = order ? replace : { source: "ctx._source.remove('order')" }
     const document = `${env['INDEX_PREFIX']}orders/_update/${accountId}:${orderId}`
     await opensearch('POST', `${document}?routing=${accountId}&refresh=true`, { script })
     return
   }
   using db = new DatabaseSync(`${folder}/orders.db`)
   const update = 'UPDATE orders SET json = ? WHERE account_id = ? AND id = ?'
-  db.prepare(update).run(Buffer.from('{"half'), accountId, orderId)
+  const json = order ? JSON.stringify(order) : '{"half'
+  db.prepare(update).run(Buffer.from(json), accountId, orderId)
 }

@@ -1,6 +1,7 @@
 import {
   hasKeysOf,
   hasReadableKeys,
+  isReadableOrder,
   type StoredKeys,
 } from '../../../indexing/writer/order-document.ts'
 import type {
@@ -121,7 +122,8 @@ function exists(document: MgetDocument): document is ExistingDocument {
 function storedView({ accountId, orderId }: ViewKey, source: unknown): StoredView | UnreadableView {
   const keys = keysOf(source)
   const stored = parseOrderSourceOrUndefined(source)
-  if (stored?.account_id !== accountId || stored.id !== orderId || !hasReadableKeys(keys)) {
+  const isOfKey = stored?.account_id === accountId && stored.id === orderId
+  if (!isOfKey || !hasReadableKeys(keys) || !isReadableOrder(stored.order)) {
     return { accountId, orderId, isUnreadable: true }
   }
   const { writtenKey } = keys

@@ -2,6 +2,7 @@ import type { SQLOutputValue } from 'node:sqlite'
 import {
   hasKeysOf,
   hasReadableKeys,
+  isReadableOrder,
   type StoredKeys,
 } from '../../../indexing/writer/order-document.ts'
 import type {
@@ -17,16 +18,12 @@ export type Row = Record<string, SQLOutputValue>
 export function storedView(row: Row): StoredView | UnreadableView {
   const stored = row as unknown as Required<Omit<StoredView, 'isIntact'>> & StoredKeys
   const { accountId, orderId } = stored
-  if (!hasReadableKeys(stored) || !isObject(stored.json)) {
+  const order = parseOrUndefined(Buffer.from(stored.json).toString())
+  if (!hasReadableKeys(stored) || !isReadableOrder(order)) {
     return { accountId, orderId, isUnreadable: true }
   }
   const keys = { ...stored, lookups: parseOrUndefined(row['lookups'] as string) }
   return { ...stored, isIntact: (view) => hasKeysOf(view, keys) }
-}
-
-function isObject(json: Uint8Array): boolean {
-  const value = parseOrUndefined(Buffer.from(json).toString())
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 function parseOrUndefined(json: string): unknown {

@@ -47,7 +47,7 @@ const head = {
 }
 const headDocument = { _id: 'ord_1', found: true, ...SEEN, _source: toVersionRecordSource(head) }
 
-const order = { id: 'ord_1', tracking: { src: 'bio' } }
+const order = { id: 'ord_1', payment: { status: 'PAID' }, tracking: { src: 'bio' } }
 const source = { account_id: 'acc_1', id: 'ord_1', shape: 1, updated_key: 2000, order }
 const viewDocument = { _id: 'acc_1:ord_1', found: true, ...SEEN, _source: source }
 const key = { accountId: 'acc_1', orderId: 'ord_1' }
@@ -155,6 +155,7 @@ describe('a document that cannot be compared', () => {
   it.each<[string, object]>([
     ['is not an order', { id: 'ord_1' }],
     ['contains no order', { ...source, order: null }],
+    ['contains an order without a payment', { ...source, order: { id: 'ord_1' } }],
     ['is of another account', { ...source, account_id: 'acc_9' }],
     ['is of another order', { ...source, id: 'ord_9' }],
     ['has a non-numeric schema version', { ...source, shape: 1.5 }],

@@ -13,6 +13,8 @@ import { type StoresUnderTest, useStores } from './stores-under-test.ts'
 
 const NOW = Date.parse('2026-03-02T00:00:00Z')
 const SHARED = sourceOrder({ coproducer_account_ids: ['acc_2'] })
+/** Beyond the integers that a number represents. */
+const HUGE = `${9n * 10n ** 18n}`
 const RECORD: OrderVersionRecord = {
   orderId: 'ord_1',
   version: 1,
@@ -66,6 +68,8 @@ describe.each(useStores())('index load --repair on %s', (_name, open) => {
     ['has a wrong search status', ({ alter }) => alter('acc_1', 'ord_1', 'status', 'TRIAL')],
     ['has a wrong creation sort key', ({ alter }) => alter('acc_1', 'ord_1', 'created_key', 1)],
     ['has a wrong update sort key', ({ alter }) => alter('acc_1', 'ord_1', 'updated_key', 1)],
+    ['has an update sort key of 9e18', ({ alter }) => alter('acc_1', 'ord_1', 'updated_key', HUGE)],
+    ['has a write timestamp of 9e18', ({ alter }) => alter('acc_1', 'ord_1', 'written_key', HUGE)],
   ])('restores a document that %s, and stamps it as updated now', async (_how, damage) => {
     const others = ['ord_2', 'ord_3'].map((id) => sourceOrder({ id }))
     await write([SHARED, ...others], 'drop')

@@ -44,6 +44,8 @@ export function createSqliteOrderIndex(
   const selectView = db.prepare(
     'SELECT account_id AS accountId, id AS orderId, shape AS schemaVersion, status, payment_method AS paymentMethod, created_key AS createdKey, updated_key AS updatedKey, written_key AS writtenKey, paid_key AS paidKey, lookups, json FROM orders WHERE account_id = ? AND id = ?',
   )
+  // A manual change may leave an integer that JavaScript cannot represent.
+  selectView.setReadBigInts(true)
   // Scans the whole index by account and id, since no index leads from an order to its accounts.
   const selectViewKeys = db.prepare(
     'SELECT account_id AS accountId, id AS orderId FROM orders WHERE id IN (SELECT value FROM json_each(?))',

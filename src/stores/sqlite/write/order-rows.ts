@@ -14,9 +14,9 @@ import { parseJson } from '../../../lib/json.ts'
 
 export type Row = Record<string, SQLOutputValue>
 
-/** Converts a row of `orders`. */
+/** Converts a row of `orders`. A key beyond the safe integers makes it unreadable, or damaged. */
 export function storedView(row: Row): StoredView | UnreadableView {
-  const stored = row as unknown as Required<Omit<StoredView, 'isIntact'>> & StoredKeys
+  const stored = withNumbers(row) as Required<Omit<StoredView, 'isIntact'>> & StoredKeys
   const { accountId, orderId } = stored
   const order = parseOrUndefined(Buffer.from(stored.json).toString())
   if (!hasReadableKeys(stored) || !isReadableOrder(order)) {
@@ -24,6 +24,13 @@ export function storedView(row: Row): StoredView | UnreadableView {
   }
   const keys = { ...stored, lookups: parseOrUndefined(row['lookups'] as string) }
   return { ...stored, isIntact: (view) => hasKeysOf(view, keys) }
+}
+
+function withNumbers(row: Row): unknown {
+  const entries = Object.entries(row)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),
+  )
 }
 
 function parseOrUndefined(json: string): unknown {

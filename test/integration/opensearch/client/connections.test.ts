@@ -5,6 +5,7 @@ import {
   unbounded,
 } from '../../../../src/lib/request-scope.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
 import {
   connectOpenSearch,
   readRaw,
@@ -37,7 +38,13 @@ const found = respond(200, {
   found: true,
   _seq_no: 4,
   _primary_term: 1,
-  _source: { account_id: 'acc_1', id: 'ord_1', shape: 1, updated_key: 2000, order },
+  _source: {
+    account_id: 'acc_1',
+    id: 'ord_1',
+    shape: ORDER_SCHEMA_VERSION,
+    updated_key: 2000,
+    order,
+  },
 })
 const empty = respond(200, {
   timed_out: false,

@@ -28,7 +28,7 @@ import {
 const { serve, connect } = useScriptedNodes()
 
 const ORDER = '{"id":"ord_1","tracking":{"__proto__":"x","constructor":{"prototype":"y"}}}'
-const SOURCE = `{"account_id":"acc_1","id":"ord_1","shape":1,"created_key":1000,"updated_key":2000,"order":${ORDER}}`
+const SOURCE = `{"account_id":"acc_1","id":"ord_1","shape":${ORDER_SCHEMA_VERSION},"created_key":1000,"updated_key":2000,"order":${ORDER}}`
 const FOUND = `{"found":true,"_seq_no":4,"_primary_term":1,"_source":${SOURCE}}`
 const HIT = `{"_id":"acc_1:ord_1","sort":[1000,"ord_1"],"_source":${SOURCE}}`
 const SHARD = { total: 1, successful: 1, skipped: 0, failed: 0 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { projectOrder } from '../../../../src/indexing/projection/order-views.ts'
 import { hasSameContent, renderDocument } from '../../../../src/indexing/writer/order-document.ts'
 import { formatInstant } from '../../../../src/lib/instant.ts'
-import type { Order } from '../../../../src/orders/order.ts'
+import { ORDER_SCHEMA_VERSION, type Order } from '../../../../src/orders/order.ts'
 import { NULL_INSTANT_KEY } from '../../../../src/orders/order-store.ts'
 import { sourceOrders } from '../../../support/orders/arbitraries.ts'
 import {
@@ -38,7 +38,7 @@ describe('renderDocument', () => {
     expect(keys).toEqual({
       accountId: 'acc_1',
       id: 'ord_1',
-      schemaVersion: 1,
+      schemaVersion: ORDER_SCHEMA_VERSION,
       status: 'PAID',
       paymentMethod: 'PIX',
       createdKey: Date.parse('2026-03-01T12:00:00Z'),

@@ -59,8 +59,11 @@ describe('index check of an index that has three orders', () => {
   it.concurrent('exits 1 and prints one line per inconsistency, without values of the order', async () => {
     const [first, , third] = orders
     const others = [first, { ...third, status: 'REFUNDED' }, sourceOrder({ id: 'ord_4' })]
-    const { code, stdout } = await run(['check', '-'], others.map(Object))
+    const { code, stdout, stderr } = await run(['check', '-'], others.map(Object))
     expect(code).toBe(1)
+    expect(stderr).toContain(
+      'An extra order that FILE lacks needs its newest version or its deletion',
+    )
     expect(stdout.split('\n').slice(0, -2)).toEqual([
       'different acc_1 ord_3 the document does not show version 1: /status',
       'missing acc_1 ord_4 version 1 has no document; the index does not know the order',

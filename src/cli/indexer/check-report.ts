@@ -38,7 +38,7 @@ export function printReport(
 }
 
 const REPAIR =
-  '"index load --repair FILE" repairs the orders in FILE: it writes missing, damaged and different documents and removes extra ones'
+  '"index load --repair FILE" repairs the orders in FILE: it writes missing, damaged and different documents and removes their extra ones. An extra order that FILE lacks needs its newest version or its deletion in FILE'
 
 function countInconsistencies(counts: Omit<CheckReport, 'examples'>): number {
   return inconsistencyKinds.reduce((sum, kind) => sum + counts[kind], 0)

@@ -21,6 +21,7 @@ const USAGE_EXIT_CODE = 2
 const FAILURE_EXIT_CODE = 1
 /** Help width without a terminal. */
 const HELP_COLUMNS = 80
+const HELP_OPTIONS = ['-h', '--help']
 
 /** Runs one command line. Resolves with the exit code once the command has ended. */
 export async function runProgram(argv: readonly string[], io: ProgramIo): Promise<number> {
@@ -32,13 +33,22 @@ export async function runProgram(argv: readonly string[], io: ProgramIo): Promis
     },
   }
   try {
-    await buildProgram(context).parseAsync(argv, { from: 'user' })
+    await buildProgram(context).parseAsync(withCommand(argv), { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE
     io.stderr.write(`${error instanceof Error ? error.message : error}\n`)
     return isInvalidInput(error) ? USAGE_EXIT_CODE : FAILURE_EXIT_CODE
   }
   return exitCode
+}
+
+/**
+ * Without a command, `serve` runs. It is no default command of commander, because that would receive
+ * an unknown command as its argument, and reject the options of that command instead of its name.
+ */
+function withCommand(argv: readonly string[]): readonly string[] {
+  const [first = '--'] = argv
+  return first.startsWith('-') && !HELP_OPTIONS.includes(first) ? ['serve', ...argv] : argv
 }
 
 /** Invalid values that only a running command can recognise. */
@@ -64,8 +74,8 @@ function buildProgram(context: CommandContext): Command {
   const withKeys = createWithKeyManagement(context)
 
   program
-    .command('serve', { isDefault: true })
-    .description('serve the API on HOST:PORT')
+    .command('serve')
+    .description('serve the API on HOST:PORT; also without a command')
     .option('--demo', 'load demo orders on the first start, and print a key and example calls')
     .action(async ({ demo = false }: { demo?: boolean }) =>
       serve(parseConfig(env), { demo }, context),

@@ -26,6 +26,15 @@ describe('the public-orders-api process', () => {
     expect(stderr).toContain("error: required option '--account <id>' not specified")
   })
 
+  it.each([
+    [['webhook', 'list', '--account', 'acc_1'], 'webhook', 'webhooks'],
+    [['reindex'], 'reindex', 'index'],
+  ])('names an unknown command and exits 2: %j', async (args, name, similar) => {
+    const { code, stdout, stderr } = await run(args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(`error: unknown command '${name}'\n(Did you mean ${similar}?)`)
+  })
+
   it('prints the error of a failed command on stderr and exits 1', async () => {
     const { code, stdout, stderr } = await run(['keys', 'revoke', 'key_none'])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

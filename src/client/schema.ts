@@ -488,7 +488,7 @@ export interface OrderEvent {
     | 'order.removed'
     | (string & {})
   /**
-   * Instante em que a mudança foi registrada; nunca diminui nos eventos de um pedido.
+   * Instante em que a mudança foi registrada; nunca diminui nos eventos de um pedido, exceto se a plataforma corrigir um relógio que estava adiantado.
    */
   timestamp: string
   /**
@@ -613,7 +613,7 @@ export interface WebhookTestEvent {
    */
   type: 'webhook.test'
   /**
-   * Instante em que a mudança foi registrada; nunca diminui nos eventos de um pedido.
+   * Instante em que a mudança foi registrada; nunca diminui nos eventos de um pedido, exceto se a plataforma corrigir um relógio que estava adiantado.
    */
   timestamp: string
   /**

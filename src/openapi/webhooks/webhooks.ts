@@ -91,7 +91,8 @@ const responses = {
   },
   '410': { description: 'Pare: o endpoint é desabilitado na hora, e nada mais é enviado.' },
   '429': {
-    description: 'Devagar: a entrega é tentada de novo, um pedido por vez.',
+    description:
+      'Devagar: a entrega é tentada de novo, e o endpoint passa a receber um aviso por vez.',
     headers: {
       'Retry-After': {
         description: 'Segundos até a próxima tentativa; atendido até 1 hora.',
@@ -102,6 +103,6 @@ const responses = {
   },
   default: {
     description:
-      'Qualquer outra resposta, um redirecionamento ou nenhuma em 15 segundos: a entrega é tentada de novo. Num `503`, `Retry-After` também é atendido.',
+      'Qualquer outra resposta, um redirecionamento ou nenhuma em 15 segundos: a entrega é tentada de novo. `502`, `503` e `504` têm o mesmo efeito de um `429`, também com `Retry-After`.',
   },
 }

@@ -64,7 +64,7 @@ const envelope = <T extends TProperties>(type: TSchema, rest: T) => ({
   ),
   type,
   timestamp: instant(
-    'Instante em que a mudança foi registrada; nunca diminui nos eventos de um pedido.',
+    'Instante em que a mudança foi registrada; nunca diminui nos eventos de um pedido, exceto se a plataforma corrigir um relógio que estava adiantado.',
     '2026-03-01T12:05:00.000Z',
   ),
   account_id: text('A conta que recebe o evento.', 'acc_1'),

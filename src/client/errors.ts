@@ -186,7 +186,7 @@ export function toConnectionError(url: string, cause: unknown): ConnectionError 
     )
   }
   return new ConnectionError(
-    `A resposta de ${host} não chegou inteira (${causes}). Confira a rede e o endereço.`,
+    `Nenhuma resposta inteira chegou de ${host} (${causes}). Confira a rede e o endereço.`,
     { cause, isFinal: false, isTimeout: causes === TIMED_OUT, isHttps: protocol === 'https:' },
   )
 }

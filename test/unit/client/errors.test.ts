@@ -24,7 +24,7 @@ describe('a call without a complete response', () => {
   it('names the causes and the host, and no other part of the address', () => {
     const { message, isFinal } = failed(coded('ECONNREFUSED', ''))
     expect(message).toBe(
-      'A resposta de api.example.com não chegou inteira (fetch failed: ECONNREFUSED). Confira a rede e o endereço.',
+      'Nenhuma resposta inteira chegou de api.example.com (fetch failed: ECONNREFUSED). Confira a rede e o endereço.',
     )
     expect(isFinal).toBe(false)
   })

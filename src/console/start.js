@@ -151,6 +151,7 @@ async function leave() {
 function showEnd(title, next = NEW_LINK) {
   current = null
   clearTimeout(endTimer)
+  dismissToast() // It may say that the session continues.
   closeForms()
   menu.hidden = true
   who.replaceChildren()

@@ -39,6 +39,19 @@ describe('the link', () => {
     expect(await page.locator('main').innerText()).toContain('abra o painel de novo')
   })
 
+  it('a used link continues an open session, and its notice ends with that session', async () => {
+    const link = await service.createLink()
+    await open(link)
+    await heading('Chaves')
+    await page.goto('about:blank')
+    await page.goto(link)
+    const notice = page.getByText('O painel continua na sessão que estava aberta.')
+    await notice.waitFor()
+    await page.getByRole('button', { name: 'Sair' }).click()
+    await heading('Você saiu do painel')
+    expect(await notice.count()).toBe(0)
+  })
+
   it('a new link in the same tab opens its own account, at a retry if need be', async () => {
     await open(await service.createLink())
     const error = { message: 'Serviço temporariamente indisponível.' }

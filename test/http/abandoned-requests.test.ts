@@ -1,31 +1,21 @@
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
-import { Writable } from 'node:stream'
-import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import { createMetrics } from '../../src/observability/metrics/registry.ts'
+import { captureLog } from '../support/http/captured-log.ts'
 import { openSocket } from '../support/http/raw-http.ts'
 import { ROOMY } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { openTestServices } from '../support/stores/services.ts'
 
-const lines: string[] = []
-const stream = new Writable({
-  write(chunk, _encoding, done) {
-    lines.push(String(chunk))
-    done()
-  },
-})
+const { logger, lines } = captureLog()
 
 const test = await openTestServices(ROOMY)
-const app = buildApp(test.config, test.services, {
-  logger: pino({ level: 'info' }, stream),
-  metrics: createMetrics(),
-})
+const app = buildApp(test.config, test.services, { logger, metrics: createMetrics() })
 
-/** More than the socket buffers hold. */
 beforeAll(async () => {
+  // More than the socket buffers hold.
   const tracking = Object.fromEntries(
     Array.from({ length: 1_000 }, (_, n) => [`key_${n}`, 'x'.repeat(1_000)]),
   )

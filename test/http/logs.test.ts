@@ -1,27 +1,20 @@
-import { Writable } from 'node:stream'
-import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import { generateApiKey } from '../../src/auth/api-key.ts'
 import { createMetrics } from '../../src/observability/metrics/registry.ts'
+import { captureLog } from '../support/http/captured-log.ts'
 import { ROOMY } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { openTestServices } from '../support/stores/services.ts'
 
 const STRICT = { prefer: 'handling=strict' }
 
-const lines: string[] = []
-const stream = new Writable({
-  write(chunk, _encoding, done) {
-    lines.push(String(chunk))
-    done()
-  },
-})
+const { logger, lines } = captureLog()
 
 const test = await openTestServices(ROOMY)
 const metrics = createMetrics()
 const app = buildApp(test.config, test.services, {
-  logger: pino({ level: 'trace' }, stream),
+  logger,
   metrics,
 })
 let key: string
@@ -142,7 +135,7 @@ it.each([
 it('the error log writes the cause of a 500, whose response has only the request id', async () => {
   const broken = await openTestServices()
   const brokenApp = buildApp(broken.config, broken.services, {
-    logger: pino({ level: 'info' }, stream),
+    logger,
     metrics: createMetrics(),
   })
   const issued = await broken.issue()

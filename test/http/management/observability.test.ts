@@ -1,23 +1,16 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import { Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { pino } from 'pino'
 import { expect, it } from 'vitest'
+import { captureLog } from '../../support/http/captured-log.ts'
 import { metricIn } from '../../support/http/metric.ts'
 import { openSocket } from '../../support/http/raw-http.ts'
 import { ADMIN, READER } from '../../support/management/build-management.ts'
 import { useManagementApi } from '../../support/management/management-api.ts'
 import { createEndpoint } from '../../support/management/webhook-endpoints.ts'
 
-const lines: string[] = []
-const stream = new Writable({
-  write(chunk, _encoding, done) {
-    lines.push(String(chunk))
-    done()
-  },
-})
-const test = useManagementApi({ logger: pino({ level: 'trace' }, stream) })
+const { logger, lines } = captureLog()
+const test = useManagementApi({ logger })
 
 const metric = async (series: string) => metricIn(await test.api.registry.metrics(), series)
 const requests = (method: string, route: string, status: number) =>

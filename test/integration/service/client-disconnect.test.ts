@@ -1,11 +1,10 @@
 import type { AddressInfo } from 'node:net'
-import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { buildApp } from '../../../src/app.ts'
 import { type FaultyProxy, startFaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts'
+import { captureLog } from '../../support/http/captured-log.ts'
 import { metricIn } from '../../support/http/metric.ts'
 import { openSocket, sendRaw } from '../../support/http/raw-http.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
@@ -28,15 +27,10 @@ beforeEach(async () => {
   })
   // Otherwise a periodic flush would open a connection that a test counts.
   test.services.usage.record = () => {}
-  lines = []
-  const stream = new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(String(chunk))
-      done()
-    },
-  })
+  const log = captureLog()
+  lines = log.lines
   app = buildApp(test.config, test.services, {
-    logger: pino({ level: 'trace' }, stream),
+    logger: log.logger,
     metrics: test.metrics,
   })
   await app.listen({ port: 0, host: '127.0.0.1' })

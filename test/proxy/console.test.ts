@@ -24,7 +24,7 @@ describe('the edge in front of the API and the console', () => {
     api = { port: apiServer.port, operationsPort: apiServer.port }
     edge = await startProxy([api], {
       EDGE_CONSOLE: `127.0.0.1:${consoleServer.port}`,
-      EDGE_CONSOLE_HOST: CONSOLE_HOST,
+      EDGE_CONSOLE_HOST: CONSOLE_HOST.replace('c', 'C'),
     })
   })
   afterAll(async () => {

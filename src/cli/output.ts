@@ -10,7 +10,10 @@ export function printJson(value: unknown, { stdout }: Pick<ProgramIo, 'stdout'>)
   stdout.write(`${JSON.stringify(value, null, 2)}\n`)
 }
 
-/** Prints rows under their column names to stdout. */
+/**
+ * Prints rows under their column names to stdout. On a terminal that is too narrow for that, each
+ * value has a line of its own.
+ */
 export function printTable(
   rows: readonly Record<string, unknown>[],
   { stdout, stderr }: Pick<ProgramIo, 'stdout' | 'stderr'>,
@@ -25,10 +28,16 @@ export function printTable(
   const widths = names.map((name, at) => {
     return Math.max(name.length, ...cells.map((row) => row[at]?.length ?? 0))
   })
-  for (const row of [names, ...cells]) {
-    const line = row.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  ')
-    stdout.write(`${line.trimEnd()}\n`)
-  }
+  const lines = [names, ...cells].map((row) => {
+    return row
+      .map((text, at) => text.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd()
+  })
+  const isNarrow = stdout.isTTY && lines.some((line) => line.length > stdout.columns)
+  const blocks = cells.map((row) => alignRows(row.map((text, at) => [names[at] ?? '', text])))
+  const printed = isNarrow ? blocks.map((block) => `${block.join('\n')}\n`) : lines
+  stdout.write(`${printed.join('\n').trimEnd()}\n`)
 }
 
 /** Aligns values behind their names, one line each. */

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { printTable } from '../../../src/cli/output.ts'
+
+const ROWS = [
+  { key_id: 'key_1', name: 'ERP', scopes: ['orders:read'] },
+  { key_id: 'key_200', name: null, scopes: [] },
+]
+const TABLE = `key_id   name  scopes
+key_1    ERP   orders:read
+key_200  -     -
+`
+
+function print(screen: { isTTY: boolean; columns: number }): string {
+  let printed = ''
+  const write = (text: string) => {
+    printed += text
+  }
+  printTable(ROWS, { stdout: { ...screen, write }, stderr: { ...screen, write } })
+  return printed
+}
+
+it.each([
+  ['a terminal that has room for it', { isTTY: true, columns: 26 }],
+  ['a pipe, whatever its width', { isTTY: false, columns: 10 }],
+])('rows are a table on %s', (_screen, screen) => {
+  expect(print(screen)).toBe(TABLE)
+})
+
+it('each value has a line of its own on a terminal that is too narrow for a table', () => {
+  expect(print({ isTTY: true, columns: 25 })).toBe(`key_id: key_1
+name:   ERP
+scopes: orders:read
+
+key_id: key_200
+name:   -
+scopes: -
+`)
+})

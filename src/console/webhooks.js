@@ -147,7 +147,8 @@ export function webhooksSection(api, { show }) {
   function rollSecret(endpoint) {
     openForm({
       title: 'Trocar o segredo',
-      intro: 'Durante o prazo, cada aviso leva a assinatura dos dois segredos.',
+      intro:
+        'Durante o prazo, cada aviso leva a assinatura dos dois segredos. Se uma troca anterior ainda está no prazo, o segredo de antes dela termina agora.',
       fields: [overlapField('Prazo do segredo atual', 'Nenhum: ele pode ter vazado')],
       action: 'Trocar segredo',
       refresh,

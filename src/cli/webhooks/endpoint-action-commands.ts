@@ -11,6 +11,9 @@ import type { CommandContext } from '../command-context.ts'
 import { type JsonFlag, printJson } from '../output.ts'
 import type { WithWebhooks } from './with-webhooks.ts'
 
+const ENDED_EARLIER_ONE =
+  'warning: the secret before the old one, which an earlier roll had kept valid, ended now: a receiver that has it rejects all\n'
+
 /** `webhooks enable | disable | delete | roll-secret`. */
 export function addEndpointActionCommands(
   webhooks: Command,
@@ -67,7 +70,9 @@ export function addEndpointActionCommands(
     )
     .action(async (id: string, { overlap, json }: JsonFlag & { overlap: number }) =>
       withWebhooks(async ({ rollSecret }) => {
-        const rolled = rolledSecretJson(await rollSecret(CLI_ACTOR, { id }, overlap))
+        const result = await rollSecret(CLI_ACTOR, { id }, overlap)
+        if (result.hasEndedEarlierOne) stderr.write(ENDED_EARLIER_ONE)
+        const rolled = rolledSecretJson(result)
         if (json) {
           printJson(rolled, context)
           return

@@ -24,6 +24,8 @@ export interface RolledSecret {
   secret: string
   /** Epoch milliseconds. */
   oldSecretEndsAt: number
+  /** Whether the secret before that one still signed until now; the receiver may have that one. */
+  hasEndedEarlierOne: boolean
 }
 
 export interface EnabledEndpoint {
@@ -109,8 +111,11 @@ export function createEndpointActions({
       const nowMs = clock()
       const endsAt = nowMs + overlapMs
       const kid = currentKid(secrets())
+      let hasEndedEarlierOne = false
       const { id, secret, previousSecret } = await changeEndpoint(endpoints, target, (endpoint) => {
-        if (isRolledBy(endpoint, request)) return endpoint
+        const isRepetition = isRolledBy(endpoint, request)
+        hasEndedEarlierOne = !isRepetition && (endpoint.previousSecret?.endsAt ?? 0) > nowMs
+        if (isRepetition) return endpoint
         const { rolledBy: _, ...old } = endpoint.secret
         const keepsOld = overlapMs > 0 && hasEntry(secrets(), old)
         const next = { kid, generation: old.generation + 1 }
@@ -123,6 +128,7 @@ export function createEndpointActions({
       return {
         secret: deriveSecret(secrets(), id, secret),
         oldSecretEndsAt: previousSecret?.endsAt ?? secret.rolledBy?.at ?? nowMs,
+        hasEndedEarlierOne,
       }
     },
 

@@ -121,6 +121,7 @@ describe('rollSecret', () => {
     expect(rolled).toEqual({
       secret: deriveSecret(test.secrets, id, next),
       oldSecretEndsAt: NOW + HOUR_MS,
+      hasEndedEarlierOne: false,
     })
     expect(await test.stored(id)).toMatchObject({
       secret: next,
@@ -138,11 +139,14 @@ describe('rollSecret', () => {
     const { id, secret } = await test.endpoint()
     await test.management.rollSecret({ id }, 7 * DAY_MS)
     test.setNow(NOW + HOUR_MS)
-    await test.management.rollSecret({ id }, DAY_MS)
+    const rolled = await test.management.rollSecret({ id }, DAY_MS)
+    expect(rolled.hasEndedEarlierOne).toBe(true)
     expect(await test.stored(id)).toMatchObject({
       secret: { ...secret, generation: 3 },
       previousSecret: { ...secret, generation: 2, endsAt: NOW + HOUR_MS + DAY_MS },
     })
+    test.setNow(NOW + HOUR_MS + DAY_MS)
+    expect(await test.management.rollSecret({ id }, 0)).toMatchObject({ hasEndedEarlierOne: false })
   })
 
   it('repeats the last roll of a request, and rolls again for another or an earlier one', async () => {

@@ -87,7 +87,7 @@ function buildProgram(context: CommandContext): Command {
     context,
   )
   addAccounts(
-    program.command('accounts').description('block and unblock accounts'),
+    program.command('accounts').description('block, unblock and show accounts'),
     withKeys,
     context,
   )

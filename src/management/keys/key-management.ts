@@ -119,6 +119,9 @@ export function createKeyManagement({
       })
     },
 
+    /** Whether the keys of an account are rejected. Never blocked: an account without any block. */
+    isAccountBlocked: (accountId: string): Promise<boolean> => keys.isAccountBlocked(accountId),
+
     /** Takes effect within 5 seconds. A block also ends the links and sessions of the console. */
     setAccountBlocked(actor: Actor, accountId: string, isBlocked: boolean): Promise<void> {
       const action = isBlocked ? 'account.block' : 'account.unblock'

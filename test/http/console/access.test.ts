@@ -203,6 +203,7 @@ describe('a session', () => {
   })
 
   it.each<[Method, string]>([
+    ['GET', '/v1/accounts/acc_1/block'],
     ['PUT', '/v1/accounts/acc_1/block'],
     ['DELETE', '/v1/accounts/acc_1/block'],
     ['POST', '/v1/accounts/acc_1/sessions'],

@@ -40,6 +40,7 @@ describe('the life of a resource matches the description of the management API',
 
   it('a block, the usage and a page of the audit log are as described', async () => {
     await test.api.call('PUT', `${ACCOUNT}/block`)
+    await test.api.get(`${ACCOUNT}/block`)
     await test.api.call('DELETE', `${ACCOUNT}/block`)
     await test.api.services.managementStores.usage.save([
       {

@@ -118,7 +118,7 @@ describe('a path of the management API', () => {
     ['GET', '/accounts/acc_1'],
     ['PUT', KEYS],
     ['DELETE', KEYS],
-    ['GET', '/accounts/acc_1/block'],
+    ['POST', '/accounts/acc_1/block'],
     ['GET', `${KEYS}/%zz`],
     ['GET', `/accounts/acc_1/deliveries/${'x'.repeat(2_000)}`],
     ['POST', '/source-orders/1'],

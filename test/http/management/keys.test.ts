@@ -78,10 +78,13 @@ describe('keys over HTTP', () => {
 
   it('of an account that is blocked stay, and the account is unblocked again', async () => {
     const path = '/accounts/acc_block/block'
-    const account = { object: 'account', id: 'acc_block' }
-    const blocked = await test.api.call('PUT', path)
-    expect(blocked).toMatchObject({ status: 200, json: { ...account, blocked: true } })
-    const unblocked = await test.api.call('DELETE', path)
-    expect(unblocked).toMatchObject({ status: 200, json: { ...account, blocked: false } })
+    const answer = (blocked: boolean) => {
+      return { status: 200, json: { object: 'account', id: 'acc_block', blocked } }
+    }
+    expect(await test.api.get(path)).toMatchObject(answer(false))
+    expect(await test.api.call('PUT', path)).toMatchObject(answer(true))
+    expect(await test.api.get(path)).toMatchObject(answer(true))
+    expect(await test.api.call('DELETE', path)).toMatchObject(answer(false))
+    expect(await test.api.get(path)).toMatchObject(answer(false))
   })
 })

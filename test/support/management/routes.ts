@@ -7,6 +7,7 @@ const ENDPOINT = `${ACCOUNT}/webhook-endpoints/we_1`
 export const reads: readonly Route[] = [
   ['GET', '/audit'],
   ['GET', `${ACCOUNT}/keys`],
+  ['GET', `${ACCOUNT}/block`],
   ['GET', `${ACCOUNT}/usage`],
   ['GET', `${ACCOUNT}/webhook-endpoints`],
   ['GET', ENDPOINT],

@@ -58,6 +58,7 @@ export async function callService(service: BackgroundProcess, key: string): Prom
   await manage('POST', `${ACCOUNT}/keys/${id}/revoke`, {})
   await manage('GET', `${ACCOUNT}/keys`)
   await manage('PUT', `${ACCOUNT}/block`)
+  await manage('GET', `${ACCOUNT}/block`)
   await manage('DELETE', `${ACCOUNT}/block`)
   await manage('GET', `${ACCOUNT}/webhook-endpoints`)
   await manage('GET', `${ACCOUNT}/usage`)

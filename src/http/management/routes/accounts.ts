@@ -5,11 +5,17 @@ import { AccountParams } from '../path-params.ts'
 import { actorOf, authorize } from '../principal.ts'
 
 export interface AccountsRoutesOptions {
-  keys: Pick<KeyManagement, 'setAccountBlocked'>
+  keys: Pick<KeyManagement, 'isAccountBlocked' | 'setAccountBlocked'>
 }
 
-/** `PUT | DELETE /v1/accounts/{account}/block`. */
+/** `GET | PUT | DELETE /v1/accounts/{account}/block`. */
 const accountsRoutes: FastifyPluginAsyncTypebox<AccountsRoutesOptions> = async (app, { keys }) => {
+  app.get('/block', { schema: { params: AccountParams } }, async (request) => {
+    const { account: accountId } = request.params
+    authorize(request, { accountId, isChange: false })
+    return accountJson(accountId, await keys.isAccountBlocked(accountId))
+  })
+
   app.route({
     method: ['PUT', 'DELETE'],
     url: '/block',
@@ -20,9 +26,11 @@ const accountsRoutes: FastifyPluginAsyncTypebox<AccountsRoutesOptions> = async (
       NoFields.parse(request.body)
       const isBlocked = request.method === 'PUT'
       await keys.setAccountBlocked(actorOf(request), accountId, isBlocked)
-      return { object: 'account', id: accountId, blocked: isBlocked }
+      return accountJson(accountId, isBlocked)
     },
   })
 }
+
+const accountJson = (id: string, blocked: boolean) => ({ object: 'account', id, blocked })
 
 export default accountsRoutes

@@ -6,11 +6,11 @@ import { account, idIn, operation, page } from '../operation.ts'
 const tag = 'Chaves e contas'
 const key = idIn('key', 'O id da chave, e não a chave.')
 
-const block = (operationId: string, summary: string, description: string) =>
+const block = (operationId: string, summary: string, description: string, isChange = true) =>
   operation({
     ...{ operationId, tag, summary, description },
     parameters: [account],
-    isChange: true,
+    isChange,
     answer: { status: 200, description: 'A conta.', schema: 'Account' },
   })
 
@@ -70,6 +70,12 @@ export const keyPaths = {
     }),
   },
   '/v1/accounts/{account}/block': {
+    get: block(
+      'accounts_block_state',
+      'Diz se uma conta está bloqueada',
+      'Uma conta que nunca foi bloqueada não está, também uma que não existe: as contas são da plataforma, e este serviço não tem a lista delas.',
+      false,
+    ),
     put: block(
       'accounts_block',
       'Bloqueia uma conta',

@@ -29,13 +29,18 @@ afterAll(async () => {
   await test.close()
 })
 
-/** Sends a request for a large page, and resets the connection within its response. */
-async function abandonPage(key: string): Promise<void> {
+const get = (path: string, key: string) =>
+  `GET ${path} HTTP/1.1\r\nHost: local\r\nAuthorization: Bearer ${key}\r\n\r\n`
+
+/** Sends requests for more than the socket buffers hold, and resets within the responses. */
+async function abandon(requests: string): Promise<void> {
   const socket: Socket = await openSocket((app.server.address() as AddressInfo).port)
-  socket.write(`GET /v1/orders HTTP/1.1\r\nHost: local\r\nAuthorization: Bearer ${key}\r\n\r\n`)
+  socket.write(requests)
   await once(socket, 'readable')
   socket.resetAndDestroy()
 }
+
+const abandonPage = (key: string) => abandon(get('/v1/orders', key))
 
 const requests = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
 
@@ -66,4 +71,13 @@ it('the usage of a key counts also a response that its client did not read to th
     return all.find(({ keyId }) => keyId === record.keyId)?.byStatus
   }
   await expect.poll(counted).toEqual({ 200: 1 })
+})
+
+it('the request log has a line also for an abandoned request outside of the API', async () => {
+  lines.length = 0
+  await abandon(get('/docs', '').repeat(20))
+  await expect.poll(requests).toHaveLength(20)
+  const abandoned = requests().filter((entry) => entry.abandoned)
+  expect(abandoned).not.toEqual([])
+  expect(abandoned.every(({ route }) => route === '/docs')).toBe(true)
 })

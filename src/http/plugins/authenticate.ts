@@ -23,14 +23,14 @@ export interface Caller {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** `null` before `authenticate`, and outside `/v1`. */
-    caller: Caller | null
+    /** `null` before `authenticate`; absent outside `/v1`. */
+    caller?: Caller | null
   }
 }
 
 /** Returns the caller of an authenticated request. @throws Error without `authenticate` */
 export function callerOf(request: FastifyRequest): Caller {
-  if (request.caller === null) {
+  if (!request.caller) {
     throw new Error('request has no caller: register authenticate before this route')
   }
   return request.caller

@@ -13,7 +13,7 @@ export interface UsageOptions {
 export default fp<UsageOptions>(
   async (app, { usage }) => {
     function count({ caller }: FastifyRequest, status: number): void {
-      if (caller !== null) usage.record(caller.key.keyId, caller.accountId, status)
+      if (caller) usage.record(caller.key.keyId, caller.accountId, status)
     }
 
     app.onAbandoned((request, { raw }) => {

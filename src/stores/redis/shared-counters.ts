@@ -147,8 +147,9 @@ const BLOCKED_MS = `${WINDOW_LEFT}
 local failures = KEYS[1]
 local maxFailures, windowMs = tonumber(ARGV[1]), tonumber(ARGV[2])
 
+local count = tonumber(redis.call('GET', failures) or 0)
 local left = windowLeft(failures, windowMs)
-if left < 0 or tonumber(redis.call('GET', failures) or 0) < maxFailures then
+if left < 0 or count < maxFailures then
   return 0
 end
 return math.max(1, left)
@@ -161,12 +162,13 @@ const COUNT_FAILURE = `${WINDOW_LEFT}
 local failures = KEYS[1]
 local maxFailures, windowMs = tonumber(ARGV[1]), tonumber(ARGV[2])
 
+local count = tonumber(redis.call('GET', failures) or 0)
 local left = windowLeft(failures, windowMs)
 if left < 0 then
   redis.call('SET', failures, 1, 'PX', windowMs)
   return 0
 end
-if tonumber(redis.call('GET', failures) or 0) >= maxFailures then
+if count >= maxFailures then
   return math.max(1, left)
 end
 redis.call('INCR', failures)

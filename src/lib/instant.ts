@@ -126,21 +126,27 @@ export function toEpochMs(validated: string): number {
   return instant.floorMs
 }
 
-/** Compares two validated instants down to their finest digit: above 0 when `one` is later. */
-export function compareInstants(one: string, other: string): number {
-  const differenceMs = toEpochMs(one) - toEpochMs(other)
-  if (differenceMs !== 0) return differenceMs
-  const [oneDigits, otherDigits] = [subMillisecondDigits(one), subMillisecondDigits(other)]
-  // Of the same length they compare as text.
-  const length = Math.max(oneDigits.length, otherDigits.length)
-  const [oneText, otherText] = [oneDigits.padEnd(length, '0'), otherDigits.padEnd(length, '0')]
-  return oneText === otherText ? 0 : oneText > otherText ? 1 : -1
+/** An instant down to its finest digit. */
+export interface ExactInstant {
+  floorMs: number
+  /** The digits after the milliseconds, without zeros at their end. */
+  finerDigits: string
 }
 
-/** The digits after the milliseconds. */
-function subMillisecondDigits(validated: string): string {
+/** Reads a validated instant once, for many comparisons. */
+export function toExactInstant(validated: string): ExactInstant {
   const [, digits = ''] = /\.\d{3}(\d*)/.exec(validated) ?? []
-  return digits
+  // A regular expression would search for the end of the zeros from each of them.
+  let length = digits.length
+  while (length > 0 && digits.charCodeAt(length - 1) === ZERO) length -= 1
+  return { floorMs: toEpochMs(validated), finerDigits: digits.slice(0, length) }
+}
+
+/** Compares two instants: above 0 when `one` is later. */
+export function compareInstants(one: ExactInstant, other: ExactInstant): number {
+  const differenceMs = one.floorMs - other.floorMs
+  if (differenceMs !== 0 || one.finerDigits === other.finerDigits) return differenceMs
+  return one.finerDigits > other.finerDigits ? 1 : -1
 }
 
 // Most instants already have the format of the API, and an order has a dozen.

@@ -1,4 +1,9 @@
-import { compareInstants, toPublicInstantOrNull } from '../../lib/instant.ts'
+import {
+  compareInstants,
+  type ExactInstant,
+  toExactInstant,
+  toPublicInstantOrNull,
+} from '../../lib/instant.ts'
 import type { Order } from '../../orders/order.ts'
 import { cardBrands } from '../../orders/order-values.ts'
 import type { SourcePayment } from './source-order.ts'
@@ -44,12 +49,22 @@ export function projectPayment(payments: readonly SourcePayment[]): PublicPaymen
 
 /** The last payment by creation instant, then id, of at least one. */
 export function lastPayment(payments: readonly SourcePayment[]): SourcePayment {
-  return payments.reduce((latest, payment) => (isLater(payment, latest) ? payment : latest))
+  // Each instant is read once: one of megabytes may be among thousands of payments.
+  const dated = payments.map((payment) => ({
+    payment,
+    createdAt: toExactInstant(payment.created_at),
+  }))
+  return dated.reduce((latest, one) => (isLater(one, latest) ? one : latest)).payment
 }
 
-function isLater(one: SourcePayment, other: SourcePayment): boolean {
-  const differenceMs = compareInstants(one.created_at, other.created_at)
-  return differenceMs === 0 ? one.id > other.id : differenceMs > 0
+interface DatedPayment {
+  payment: SourcePayment
+  createdAt: ExactInstant
+}
+
+function isLater(one: DatedPayment, other: DatedPayment): boolean {
+  const difference = compareInstants(one.createdAt, other.createdAt)
+  return difference === 0 ? one.payment.id > other.payment.id : difference > 0
 }
 
 type Amount = 'amount' | 'interest_amount' | 'discount_amount' | 'fee'

@@ -44,6 +44,15 @@ describe('the last payment', () => {
     expect([project(one, other).amount, project(other, one).amount]).toEqual([2, 2])
   })
 
+  it('the last payment is found in linear time', { timeout: 5_000 }, () => {
+    // To read the instant with many digits again for each payment would take quadratic time.
+    const created_at = `2026-03-01T12:00:00.0001${'1'.repeat(1_000_000)}Z`
+    const others = Array.from({ length: 8_000 }, (_, n) =>
+      sourcePayment({ id: `pay_${n}`, created_at: '2026-03-01T12:00:00Z' }),
+    )
+    expect(project(sourcePayment({ created_at, amount: 7 }), ...others).amount).toBe(7)
+  })
+
   it('the last payment of a renewal has all values', () => {
     const first = byCard({ ...amounts(9900, 690), amount_refunded: 9900, refunded_at: MINUTE_2 })
     const renewal = sourcePayment({ id: 'pay_2', created_at: MINUTE_1, ...amounts(4900, 350) })

@@ -6,12 +6,15 @@ import {
   describeStatus,
   describeTimeout,
   type FailureLimits,
+  INVALID_HTTP,
 } from './send-failure.ts'
 import type { SendResult } from './sender.ts'
 
 /** Of a response body, this much is read at most, and this much kept. */
 const MAX_RESPONSE_BYTES = 16 * 1_024
 const EXCERPT_BYTES = 512
+/** Each may have full headers. A receiver that never stops would take a whole processor. */
+const MAX_INFORMATIONAL = 200
 /** The status decides, so a body that takes longer only occupies a connection. */
 const MAX_BODY_MS = 1_000
 
@@ -39,6 +42,7 @@ export class SendAttempt implements Dispatcher.DispatchHandler {
   #isEncoded: boolean = false
   #excerpt: Buffer[] = []
   #bodyBytes = 0
+  #informational = 0
 
   constructor(context: SendContext, settle: (result: SendResult) => void) {
     this.#context = context
@@ -60,7 +64,12 @@ export class SendAttempt implements Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
-    if (status < 200) return // Informational: the response follows.
+    if (status < 200) {
+      // The response follows.
+      this.#informational += 1
+      if (this.#informational > MAX_INFORMATIONAL) this.#stop(INVALID_HTTP)
+      return
+    }
     this.#status = status
     this.#isEncoded = (headers['content-encoding'] ?? 'identity') !== 'identity'
     const retryAfter = headers['retry-after']

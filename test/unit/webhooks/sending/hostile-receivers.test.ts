@@ -64,6 +64,22 @@ describe('a receiver that delays the sender', () => {
     await expect.poll(() => receiver.openConnections).toBe(0)
     expect(sentBytes).toBeLessThan(100 * 2 ** 20)
   })
+
+  it('informational responses without end are read up to a limit, and their connection is closed', async () => {
+    let sentBytes = 0
+    const receiver = await openReceiver((socket) => {
+      const block = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(2_000)
+      const send = () => {
+        while (!socket.destroyed && socket.write(block)) sentBytes += block.length
+      }
+      socket.on('drain', send)
+      send()
+    })
+    const result = await openSender({ timeoutMs: 5 * DEADLINE_MS }).post(receiver.url)
+    expect(result).toMatchObject({ status: null, error: 'the response is not valid HTTP' })
+    await expect.poll(() => receiver.openConnections).toBe(0)
+    expect(sentBytes).toBeLessThan(100 * 2 ** 20)
+  })
 })
 
 describe('a receiver that breaks the connection or the protocol', () => {

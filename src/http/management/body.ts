@@ -23,7 +23,7 @@ export function defineBody<T extends TObject>(schema: T): Body<T> {
       // A request without a body has no field.
       const fields = body === undefined ? {} : body
       if (check.Check(fields)) return fields
-      const [error] = [...check.Errors(fields)]
+      const error = check.Errors(fields).First()
       throw invalidField(error, Object.keys(schema.properties))
     },
   }

@@ -9,7 +9,7 @@ export type Screen = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'> & {
 export interface StatusLine {
   /** Shows `text`, rate-limited; `within` shortens it to the columns of a terminal. */
   show(text: string, within?: (columns: number) => string): void
-  /** Prints a permanent line above the progress line. */
+  /** Prints a permanent line above the progress line, without control characters. */
   printLine(line: string): void
   /** Erases the progress line. */
   clear(): void
@@ -20,6 +20,10 @@ const REDRAW_MS = 200
 const LOG_INTERVAL_MS = 10_000
 /** Width for a terminal that does not report it. */
 const DEFAULT_COLUMNS = 80
+
+/** A message may quote what a server sent, which would control the terminal. */
+const CONTROLS = /[^\P{Cc}\t\n]/gu
+const REPLACEMENT = '\uFFFD'
 
 /** `clock`: monotonic milliseconds. */
 export function createStatusLine(screen: Screen, clock: Clock): StatusLine {
@@ -44,7 +48,7 @@ export function createStatusLine(screen: Screen, clock: Clock): StatusLine {
     },
     printLine(line) {
       clear()
-      screen.write(`${line}\n`)
+      screen.write(`${line.replace(CONTROLS, REPLACEMENT)}\n`)
     },
     clear,
   }

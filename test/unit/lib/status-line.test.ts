@@ -52,6 +52,12 @@ describe('a status line on a terminal', () => {
     clear()
     expect(written).toEqual(['one', WIPE, 'line 7: is missing\n'])
   })
+
+  it('a permanent line cannot control the terminal', () => {
+    const { printLine, written } = start()
+    printLine('a\tb\n\u001b]0;title\u0007\u009b2J\r\u007f')
+    expect(written).toEqual(['a\tb\n\uFFFD]0;title\uFFFD\uFFFD2J\uFFFD\uFFFD\n'])
+  })
 })
 
 describe('a status line in a file or pipe', () => {

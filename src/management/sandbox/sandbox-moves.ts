@@ -32,6 +32,9 @@ interface Situation {
 
 type Changes = Partial<SourceOrder>
 
+/** More than any test needs. Each move writes the whole order, whose size has a limit. */
+export const MAX_PAYMENTS = 100
+
 interface Rule {
   isPossible(situation: Situation): boolean
   /** `at`: later than every payment of the order. */
@@ -44,10 +47,14 @@ const isTrial = ({ order }: Situation) => order.status === 'TRIAL'
 const isUnpaid = ({ order, isEnded }: Situation) => order.status === 'UNPAID' && !isEnded
 const isPaid = ({ order }: Situation) => order.status === 'PAID'
 const isActive = (situation: Situation) => isPaid(situation) && situation.isSubscription
+/** Whether another payment may be added. */
+const hasRoom = ({ order }: Situation) => order.payments.length < MAX_PAYMENTS
+const isDue = (situation: Situation) =>
+  (isTrial(situation) || isUnpaid(situation)) && hasRoom(situation)
 
 const rules: Record<Exclude<SandboxMove, 'erase'>, Rule> = {
   pay: {
-    isPossible: (situation) => isAwaiting(situation) || isTrial(situation) || isUnpaid(situation),
+    isPossible: (situation) => isAwaiting(situation) || isDue(situation),
     change(situation, at) {
       const paid = { status: 'PAID', paid_at: situation.order.paid_at ?? at } as const
       if (isAwaiting(situation))
@@ -60,8 +67,8 @@ const rules: Record<Exclude<SandboxMove, 'erase'>, Rule> = {
     isPossible(situation) {
       if (isAwaiting(situation)) return !situation.isSplit
       const isByCard = situation.last.method === 'CREDIT_CARD'
-      const isCharged = isTrial(situation) || isUnpaid(situation) || isActive(situation)
-      return isByCard && isCharged
+      const isRenewed = isActive(situation) && hasRoom(situation)
+      return isByCard && (isDue(situation) || isRenewed)
     },
     change(situation, at) {
       const status = 'UNPAID'
@@ -70,7 +77,7 @@ const rules: Record<Exclude<SandboxMove, 'erase'>, Rule> = {
     },
   },
   renew: {
-    isPossible: isActive,
+    isPossible: (situation) => isActive(situation) && hasRoom(situation),
     change: ({ order }, at) => ({ payments: payments.append(order, 'PAID', at) }),
   },
   refund: {

@@ -1,7 +1,7 @@
 import { NoFields } from '../../../http/management/body.ts'
 import { CreateSandboxOrder } from '../../../http/management/routes/sandbox.ts'
 import { MAX_SANDBOX_ORDERS } from '../../../management/sandbox/sandbox-management.ts'
-import { sandboxMoves } from '../../../management/sandbox/sandbox-moves.ts'
+import { MAX_PAYMENTS, sandboxMoves } from '../../../management/sandbox/sandbox-moves.ts'
 import { account, idIn, operation, type Parameter, page } from '../operation.ts'
 
 const tag = 'Sandbox'
@@ -55,7 +55,7 @@ export const sandboxPaths = {
       operationId: 'sandbox_orders_move',
       tag,
       summary: 'Muda um pedido do sandbox',
-      description: 'Faz a próxima versão do pedido, como se o comprador ou a loja agisse.',
+      description: `Faz a próxima versão do pedido, como se o comprador ou a loja agisse. Um pedido tem até ${MAX_PAYMENTS} pagamentos.`,
       parameters: [account, { ...idIn('ord_test', 'O id do pedido.') }, move],
       body: { of: NoFields, example: {} },
       isChange: true,

@@ -5,6 +5,7 @@ import { isValidationError, parseChange } from '../../../../src/indexing/project
 import { lastPayment } from '../../../../src/indexing/projection/payment.ts'
 import type { SourceOrder } from '../../../../src/indexing/projection/source-order.ts'
 import {
+  MAX_PAYMENTS,
   moveOrder,
   possibleMoves,
   type SandboxMove,
@@ -98,6 +99,18 @@ describe('the moves of a sandbox order', () => {
     expect(renewed.payments).toHaveLength(before.payments.length + 1)
     expect(renewed.paid_at).toBe(before.paid_at)
     expect(lastPayment(renewed.payments).id).not.toBe(lastPayment(before.payments).id)
+  })
+
+  it.each<[string, SandboxMove, SandboxMove[]]>([
+    ['subscription', 'renew', ['refund', 'dispute', 'erase']],
+    ['card_declined', 'decline', ['erase']],
+    ['renewal_declined', 'decline', ['cancel', 'erase']],
+  ])('an order of %s with the most payments allows no further %s', (name, move, rest) => {
+    const { length } = orderOf(name).payments
+    const charges = Array.from({ length: MAX_PAYMENTS - length }, () => move)
+    const full = orderAfter(name, ...charges)
+    expect(full.payments).toHaveLength(MAX_PAYMENTS)
+    expect(possibleMoves(full)).toEqual(rest)
   })
 
   it('a canceled split payment returns its paid parts', () => {

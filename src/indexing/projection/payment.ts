@@ -49,6 +49,8 @@ export function projectPayment(payments: readonly SourcePayment[]): PublicPaymen
 
 /** The last payment by creation instant, then id, of at least one. */
 export function lastPayment(payments: readonly SourcePayment[]): SourcePayment {
+  const [first] = payments
+  if (first !== undefined && payments.length === 1) return first
   // Each instant is read once: one of megabytes may be among thousands of payments.
   const dated = payments.map((payment) => ({
     payment,

@@ -285,7 +285,9 @@ describe('webhooks roll-secret', () => {
     const [, endsAt = ''] = /ends at (\S+);/.exec(stderr) ?? []
     expect(Math.round((Date.parse(endsAt) - Date.now()) / 3_600_000)).toBe(24)
     expect(stderr).not.toContain('warning')
-    expect((await run('roll-secret', id)).stderr).toContain('warning: the secret before the old one')
+    expect((await run('roll-secret', id)).stderr).toContain(
+      'warning: the secret before the old one',
+    )
   })
 
   it.each(['8d', '169h', '1', 'long'])('exits 2 for the overlap %s', async (overlap) => {

@@ -40,6 +40,16 @@ describe.each(useManagementStores())('the usage store on %s', (_name, open) => {
     expect(await stores.usage.list(NOVEMBER)).toEqual([counted({ ...later, processId: '' })])
   })
 
+  it('sums any number of counters', async () => {
+    const runs = Array.from({ length: 2_500 }, (_, run) => counted({ processId: `run_${run}` }))
+    await stores.usage.save([...runs, counted({ day: '2026-11-03' })])
+    const sums = await stores.usage.list(NOVEMBER)
+    expect(sums.map(({ day, requests }) => [day, requests])).toEqual([
+      ['2026-11-02', 12_500],
+      ['2026-11-03', 5],
+    ])
+  })
+
   it('sums the processes, also those that save at the same time', async () => {
     const other = await stores.openAgain()
     await Promise.all([

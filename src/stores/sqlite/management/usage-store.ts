@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { sumUsage } from '../../../management/usage/sum-usage.ts'
 import type { UsageCounters, UsageStore } from '../../../management/usage/usage-store.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
@@ -13,14 +14,18 @@ interface UsageRow {
   last_used_at: number
 }
 
+/** The rows of a read: a few milliseconds of the event loop. */
+const BATCH = 1_000
+
 /** The counters of keys in an embedded database. */
 export function createSqliteUsageStore(db: GuardedDatabase): UsageStore {
   const replace = db.prepare(
     'INSERT OR REPLACE INTO usage_counters VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   )
-  const select = db.prepare(
-    'SELECT * FROM usage_counters WHERE account_id = ? AND day BETWEEN ? AND ?',
-  )
+  const select = db.prepare(`
+    SELECT * FROM usage_counters
+    WHERE account_id = ? AND (day, key_id, process_id) > (?, ?, ?) AND day <= ?
+    ORDER BY day, key_id, process_id LIMIT ${BATCH}`)
   const selectLastUse = db.prepare(`
     SELECT key_id AS keyId, max(last_used_at) AS at FROM usage_counters
     WHERE account_id = ? GROUP BY key_id`)
@@ -39,8 +44,17 @@ export function createSqliteUsageStore(db: GuardedDatabase): UsageStore {
       })
     },
     async list({ accountId, fromDay, toDay }) {
-      const rows = db.run(() => select.all(accountId, fromDay, toDay))
-      return sumUsage((rows as unknown as UsageRow[]).map(countersOf))
+      const sums: UsageCounters[] = []
+      let after: [day: string, keyId: string, processId: string] = [fromDay, '', '']
+      for (;;) {
+        const found = db.run(() => select.all(accountId, ...after, toDay))
+        const rows = found as unknown as UsageRow[]
+        sums.push(...sumUsage(rows.map(countersOf)))
+        const last = rows.at(-1)
+        if (last === undefined || rows.length < BATCH) return sumUsage(sums)
+        after = [last.day, last.key_id, last.process_id]
+        await setImmediate() // Other requests run between the reads.
+      }
     },
     async lastUsedAt(accountId) {
       const rows = db.run(() => selectLastUse.all(accountId))

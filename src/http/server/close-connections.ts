@@ -1,3 +1,4 @@
+import { Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { monotonicClock } from '../../lib/clock.ts'
@@ -35,7 +36,9 @@ export default fp(
       }, RESPONSE_TIMEOUT_MS).unref()
 
       // Node's `close()` takes a connection for idle, and closes it, whose response is ended but not
-      // completely flushed: its client would get the beginning only.
+      // completely flushed: its client would get the beginning only. Before the wait for them the
+      // server stops listening, because the timers above close no connection that is accepted later.
+      if (app.server.listening) Server.prototype.close.call(app.server)
       const deadline = monotonicClock() + RESPONSE_TIMEOUT_MS
       const isReading = () => [...inFlight].some(({ writableEnded }) => writableEnded)
       while (isReading() && monotonicClock() < deadline) await sleep(CHECK_INTERVAL_MS)

@@ -70,3 +70,15 @@ it('the close ends the connection of a client that does not read its response', 
   await once(socket, 'readable')
   await app.close()
 })
+
+it('the close accepts no connection while a client reads its response', async () => {
+  await send('GET /large')
+  socket.write('{}')
+  await once(socket, 'readable')
+  const { port } = app.server.address() as AddressInfo
+  const closed = app.close()
+  await sleep(100)
+  await expect(openSocket(port)).rejects.toHaveProperty('code', 'ECONNREFUSED')
+  socket.destroy()
+  await closed
+})

@@ -80,8 +80,9 @@ export function createLanes(options: LanesOptions): Lanes {
         lane.breaker = createCircuitBreaker(false, monotonic())
         lane.concurrency.restart()
         lane.queue.resume(clock())
-      }
-      lane.queue.reread()
+        // A command closed it. It may have held and released what is in memory.
+        lane.queue.reset()
+      } else lane.queue.reread()
       update(lane)
     },
     tick() {

@@ -54,6 +54,14 @@ it('an endpoint that was stopped has its retries in the store alone', () => {
   expect(lane.queue.take()).toBeNull()
 })
 
+it('an endpoint that a command enabled has its retries in the store alone', () => {
+  const lanes = createTestLanes({ count: 0, limit: 4_096 })
+  const lane = failingLane(lanes)
+  lanes.restart(endpoint(), false)
+  readNothing(lane)
+  expect([lane.breaker.isOpen(), lane.queue.take()]).toEqual([false, null])
+})
+
 it('an endpoint that becomes slow keeps twice the number of its requests in memory', () => {
   const bufferUse = { count: 0, limit: 4_096 }
   const lanes = createTestLanes(bufferUse)

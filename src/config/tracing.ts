@@ -1,4 +1,4 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { nodeHttp } from '../lib/node-http.ts'
 import { createEnvironmentReader, type Environment } from './environment.ts'
 
 /**
@@ -112,8 +112,8 @@ function isHeader(entry: string): boolean {
   const [name = '', ...rest] = entry.split('=').map((part) => part.trim())
   try {
     const value = decodeURIComponent(rest.join('='))
-    validateHeaderName(decodeURIComponent(name))
-    validateHeaderValue(name, value)
+    nodeHttp.validateHeaderName(decodeURIComponent(name))
+    nodeHttp.validateHeaderValue(name, value)
     return value !== '' && !entry.includes(';')
   } catch {
     return false

@@ -27,7 +27,7 @@ const descriptions = {
   404: 'Pedido inexistente ou de outra conta.',
   429: 'Limite da conta excedido, ou IP bloqueado por falhas de autenticação (sem os cabeçalhos `RateLimit-*`).',
   500: 'Erro inesperado; informe o `request_id` ao suporte.',
-  503: 'Indisponibilidade temporária; tente de novo após `Retry-After` (sem os cabeçalhos `RateLimit-*` quando nem a chave pôde ser conferida).',
+  503: 'Indisponibilidade temporária; tente de novo após `Retry-After` (sem os cabeçalhos `RateLimit-*` quando a chave não pôde ser conferida ou o primeiro uso dela, registrado).',
 } as const satisfies Record<Status, string>
 
 /** The error responses of an operation, each with an example of every code it can carry. */

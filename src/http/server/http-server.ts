@@ -1,11 +1,6 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { nodeHttp } from '../../lib/node-http.ts'
 import { headerValues } from '../headers.ts'
 import { connectionTrackerOf } from './connection-tracker.ts'
 import type { LoadShedder } from './load-shedding.ts'
@@ -57,7 +52,7 @@ export function createHttpServer(
   handler: RequestListener,
   { malformedRequests, loadShedder, acceptsBodies, limits, onClose }: HttpServerOptions,
 ): Server {
-  const server = createServer({
+  const server = nodeHttp.createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     requireHostHeader: false, // Node's own 400 has no body; `findProtocolViolation` checks instead.
     headersTimeout: limits.headersMs,

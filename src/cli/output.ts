@@ -34,7 +34,9 @@ export function printTable(
       .join('  ')
       .trimEnd()
   })
-  const isNarrow = stdout.isTTY && lines.some((line) => line.length > stdout.columns)
+  // Zero: a terminal that does not report its width.
+  const columns = stdout.columns || Number.POSITIVE_INFINITY
+  const isNarrow = stdout.isTTY && lines.some((line) => line.length > columns)
   const blocks = cells.map((row) => alignRows(row.map((text, at) => [names[at] ?? '', text])))
   const printed = isNarrow ? blocks.map((block) => `${block.join('\n')}\n`) : lines
   stdout.write(`${printed.join('\n').trimEnd()}\n`)

@@ -21,6 +21,7 @@ function print(screen: { isTTY: boolean; columns: number }): string {
 
 it.each([
   ['a terminal that has room for it', { isTTY: true, columns: 26 }],
+  ['a terminal that does not report its width', { isTTY: true, columns: 0 }],
   ['a pipe, whatever its width', { isTTY: false, columns: 10 }],
 ])('rows are a table on %s', (_screen, screen) => {
   expect(print(screen)).toBe(TABLE)

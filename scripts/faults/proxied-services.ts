@@ -18,10 +18,12 @@ const HEAP_MB = 512
 /** Starts both until `stop` or the end of this process. Throws without a JDK, Maven or Redis. */
 export async function startProxiedServices(): Promise<ProxiedServices> {
   const redis = await startRedis()
-  const openSearch = await startOpenSearch({ heapMb: HEAP_MB }).catch(async (error) => {
-    await redis.stop()
-    throw error
-  })
+  const openSearch = await startOpenSearch({ heapMb: HEAP_MB, forMeasurements: true }).catch(
+    async (error) => {
+      await redis.stop()
+      throw error
+    },
+  )
   const ports = openSearch.nodes.map(({ url }) => Number(new URL(url).port))
   const nodes = await Promise.all(ports.map((port) => startFaultyProxy(port)))
   const counters = await startFaultyProxy(redis.port)

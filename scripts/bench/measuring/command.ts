@@ -48,7 +48,7 @@ export async function runIndexCommand(
       peakBytes = (await readPeakBytes(child.pid)) ?? peakBytes
       return child.hasEnded()
     },
-    async () => `index ${args[0]} did not end:\n${await child.logTail()}`,
+    async () => `index ${args[0]} did not end. ${await child.describe()}`,
     { timeoutMs: TIMEOUT_MS, intervalMs: INTERVAL_MS, shouldAbort: () => false },
   )
   const seconds = (performance.now() - startedAt) / 1000

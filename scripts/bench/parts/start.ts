@@ -114,7 +114,7 @@ async function timeFirstAnswer(
   const startedAt = performance.now()
   const started = await scratch.start('started', command, args)
   try {
-    const explain = async () => `no right answer:\n${await started.logTail()}`
+    const explain = async () => `no right answer. ${await started.describe()}`
     const limits = { timeoutMs: TIMEOUT_MS, intervalMs: RETRY_MS, shouldAbort: started.hasEnded }
     await poll(isRight, explain, limits)
     const ms = performance.now() - startedAt

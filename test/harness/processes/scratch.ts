@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { errorText } from '../../../src/lib/error-text.ts'
 
 // Waits for a line or the end of its input, which also marks a SIGKILL of this program.
 // A killed JVM writes for a moment longer, so the folder may need a second removal.
@@ -23,8 +24,10 @@ export interface ScratchProcess {
   hasEnded(): boolean
   /** `null` while it runs, and after a signal. */
   exitCode(): number | null
-  /** The tail of its output, which explains a failed start. */
+  /** The tail of its output. */
   logTail(): Promise<string>
+  /** Whether and how it has ended, and the tail of its output, which explain a failed start. */
+  describe(): Promise<string>
   /** Sends a signal and waits for the exit. SIGKILL, the default, also ends a stopped program. */
   kill(signal?: NodeJS.Signals): Promise<void>
 }
@@ -91,34 +94,41 @@ export async function openScratch(purpose: string): Promise<Scratch> {
 /**
  * Starts a service in a folder of its own. It is started twice if need be, because the first start
  * can lose a free port to another process. After a failure nothing is left of it.
+ * @throws Error with the messages of both starts
  */
 export async function startInScratch<Service>(
   purpose: string,
   start: (scratch: Scratch) => Promise<Service>,
 ): Promise<Service> {
-  for (let attempt = 1; ; attempt++) {
+  const failures: string[] = []
+  while (failures.length < START_ATTEMPTS) {
     const scratch = await openScratch(purpose)
     try {
       return await start(scratch)
     } catch (error) {
+      failures.push(errorText(error))
       await scratch.close()
-      if (attempt === START_ATTEMPTS) throw error
     }
   }
+  throw new Error(failures.join('\n'))
 }
 
 function scratchProcess(child: ChildProcess, logFile: string): ScratchProcess {
   const { pid } = child
   if (pid === undefined) throw new Error('a program that was spawned has no process id')
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  const logTail = async () => (await readFile(logFile, 'utf8')).slice(-LOG_TAIL_CHARACTERS)
+  const state = () => {
+    if (!hasEnded()) return 'The process still runs'
+    return `The process ended with ${child.signalCode ?? `exit code ${child.exitCode}`}`
+  }
   return {
     pid,
     logFile,
     hasEnded,
     exitCode: () => child.exitCode,
-    async logTail() {
-      return (await readFile(logFile, 'utf8')).slice(-LOG_TAIL_CHARACTERS)
-    },
+    logTail,
+    describe: async () => `${state()}. Its output ends with:\n${await logTail()}`,
     async kill(signal = 'SIGKILL') {
       if (hasEnded()) return
       const end = once(child, 'exit')

@@ -101,7 +101,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       matches = [OPERATIONS, ...options.awaited].map((pattern) => pattern.exec(log))
       return matches.every((match) => match !== null)
     },
-    async () => `the service did not start:\n${await service.logTail()}`,
+    async () => `the service did not start. ${await service.describe()}`,
     { timeoutMs: START_MS, intervalMs: 50, shouldAbort: service.hasEnded },
   )
   const [operations = '', ...captured] = matches.map((match) => match?.[1] ?? '')
@@ -126,11 +126,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 }
 
 /** Ends the service by SIGTERM, since Node writes no profile after a SIGKILL. */
-async function endWithProfile({ pid, hasEnded, logTail }: ScratchProcess): Promise<void> {
+async function endWithProfile({ pid, hasEnded, describe }: ScratchProcess): Promise<void> {
   if (!hasEnded()) process.kill(pid, 'SIGTERM')
   await poll(
     async () => hasEnded(),
-    async () => `the profiled service did not end:\n${await logTail()}`,
+    async () => `the profiled service did not end. ${await describe()}`,
     { timeoutMs: END_MS, intervalMs: 50, shouldAbort: () => false },
   )
 }

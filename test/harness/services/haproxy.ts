@@ -75,7 +75,7 @@ export async function startHaproxy({
     const haproxy = await scratch.start('haproxy', 'env', args)
     await poll(
       () => listens(httpPort),
-      async () => `haproxy did not start:\n${await haproxy.logTail()}`,
+      async () => `haproxy did not start. ${await haproxy.describe()}`,
       { timeoutMs: START_MS, intervalMs: 20, shouldAbort: haproxy.hasEnded },
     )
     return {

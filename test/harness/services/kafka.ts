@@ -7,7 +7,7 @@ import { poll } from '../processes/poll.ts'
 import { findFreePort } from '../processes/ports.ts'
 import { type ScratchProcess, startInScratch } from '../processes/scratch.ts'
 import { findOnPath } from '../tools/find-on-path.ts'
-import { findJava, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
+import { findJava, MIN_JAVA_MAJOR, QUICK_COMPILER } from '../tools/jdk.ts'
 import { formattedData, IDENTITY, kafkaClassPath, toProperties } from './kafka-class-path.ts'
 
 const START_MS = 180_000
@@ -67,7 +67,7 @@ export async function startKafka(options: KafkaOptions = {}): Promise<RunningKaf
       running = await scratch.start('kafka', java, args)
       await poll(
         () => responds(plainBroker),
-        async () => `Kafka did not start:\n${await running.logTail()}`,
+        async () => `Kafka did not start. ${await running.describe()}`,
         { timeoutMs: START_MS, intervalMs: 100, shouldAbort: () => running.hasEnded() },
       )
     }
@@ -96,6 +96,7 @@ const JVM_ARGS = [
   '-Xms128m',
   '-Xmx256m',
   '-XX:+UseSerialGC',
+  QUICK_COMPILER,
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
 ]
 

@@ -3,14 +3,14 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { poll } from '../processes/poll.ts'
 import type { Scratch, ScratchProcess } from '../processes/scratch.ts'
+import { QUICK_COMPILER } from '../tools/jdk.ts'
 import { type NodeSecurity, PLUGIN_CLASS } from './security-plugin.ts'
 
 const START_MS = 120_000
 const HEALTH_CHECK_MS = 5_000
-const RUNNER = 'org.codelibs.opensearch.runner.OpenSearchRunner'
 /** The runner's own name for the first node of a process. */
 const RUNNERS_FIRST_NODE = 'Node 1'
-const JOINING_NODE = fileURLToPath(new URL('JoiningNode.java', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('OpenSearchProcess.java', import.meta.url))
 /** The offset of a node's transport port from its HTTP port. */
 export const TRANSPORT_OFFSET = 100
 
@@ -22,6 +22,8 @@ export interface ClusterPlan {
   /** Consecutive HTTP ports, one per node. */
   ports: readonly number[]
   separateProcesses: boolean
+  /** With the compiler of production. */
+  forMeasurements: boolean
   /** Absent: no security plugin. */
   security?: NodeSecurity | undefined
 }
@@ -45,8 +47,8 @@ export async function startCluster(plan: ClusterPlan, scratch: Scratch): Promise
       return up.every(Boolean)
     },
     async () => {
-      const logs = await Promise.all(members.map(({ process }) => process.logTail()))
-      return `OpenSearch did not start on ports ${plan.ports.join(', ')}:\n${logs.join('\n')}`
+      const states = await Promise.all(members.map(({ process }) => process.describe()))
+      return `OpenSearch did not start on ports ${plan.ports.join(', ')}. ${states.join('\n')}`
     },
     {
       timeoutMs: START_MS,
@@ -76,8 +78,10 @@ async function startNode(
   const args = [
     ...[`-Xms${plan.heapMb}m`, `-Xmx${plan.heapMb}m`],
     ...[`-Djava.io.tmpdir=${temporary}`, `-Djna.tmpdir=${temporary}`],
-    ...['--enable-native-access=ALL-UNNAMED', '-Dlog4j2.disable.jmx=true', `-Dnode.name=${name}`],
-    ...['-cp', plan.classPath, plan.separateProcesses ? JOINING_NODE : RUNNER],
+    ...['--enable-native-access=ALL-UNNAMED', '-Dlog4j2.disable.jmx=true'],
+    ...(plan.separateProcesses ? [`-Dnode.name=${name}`] : []),
+    ...(plan.forMeasurements ? [] : [QUICK_COMPILER]),
+    ...['-cp', plan.classPath, PROGRAM],
     ...['-basePath', home, '-confPath', conf, '-clusterName', clusterName(scratch), '-useLogger'],
     ...['-numOfNode', `${ports.length}`, '-baseHttpPort', `${Number(ports[0]) - 1}`],
     ...(plan.security ? ['-pluginTypes', PLUGIN_CLASS] : []),

@@ -1,4 +1,4 @@
-import { areFree } from '../processes/ports.ts'
+import { areFree, listenOn } from '../processes/ports.ts'
 import { startInScratch } from '../processes/scratch.ts'
 import { findOnPath } from '../tools/find-on-path.ts'
 import { findJava, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
@@ -15,6 +15,8 @@ import { nodeSecurity, type SecurityOptions } from './security-plugin.ts'
 // The runner always uses HTTP ports of this range, regardless of its settings.
 const FIRST_PORT = 9200
 const LAST_PORT = 9299
+/** The offset from an HTTP port to the port on which a search listens to reserve it. */
+const RESERVATION_OFFSET = 200
 
 /** The time of a test to start a service: Maven may download it first. */
 export const FIRST_START_MS = 900_000
@@ -29,6 +31,8 @@ export interface OpenSearchOptions {
   separateProcesses?: boolean
   /** The heap of each process. */
   heapMb?: number
+  /** Runs with the compiler of production; otherwise with the one that starts faster. */
+  forMeasurements?: boolean
   /** With the security plugin, in the only version that has one: TLS, users and their roles. */
   security?: SecurityOptions
   /** The environment that selects the version, and in which the JDK and Maven are searched. */
@@ -62,7 +66,8 @@ export interface RunningOpenSearch {
  * @throws Error when there is no JDK or Maven
  */
 export async function startOpenSearch(options: OpenSearchOptions = {}): Promise<RunningOpenSearch> {
-  const { nodes = 2, separateProcesses = false, heapMb = 1024, env = process.env } = options
+  const { nodes = 2, heapMb = 1024, env = process.env } = options
+  const { separateProcesses = false, forMeasurements = false } = options
   const security = options.security && nodeSecurity(options.security)
   const java = await findJava(env)
   const maven = findOnPath('mvn', env)
@@ -72,8 +77,9 @@ export async function startOpenSearch(options: OpenSearchOptions = {}): Promise<
     : await openSearchClassPath(openSearchVersion(env), maven, java)
 
   return await startInScratch('opensearch', async (scratch) => {
-    const ports = await findPorts(nodes)
-    const plan = { java, classPath, heapMb, ports, separateProcesses, security }
+    await using reserved = await reservePorts(nodes)
+    const { ports } = reserved
+    const plan = { java, classPath, heapMb, ports, separateProcesses, forMeasurements, security }
     const members = await startCluster(plan, scratch)
     const origin = security ? 'https://localhost' : 'http://127.0.0.1'
     const running = members.flatMap((member) =>
@@ -102,14 +108,22 @@ function nodeOf(member: ClusterNode, url: string): OpenSearchNode {
   }
 }
 
-/** Consecutive free ports. The search starts at random, since other processes may search too. */
-async function findPorts(count: number): Promise<number[]> {
+/**
+ * Consecutive free ports, which no other search finds before the disposal: a node listens only
+ * seconds after its start. The search starts at random, since other processes may search too.
+ */
+async function reservePorts(count: number): Promise<AsyncDisposable & { ports: number[] }> {
   const choices = LAST_PORT - FIRST_PORT - count + 2
   const start = Math.floor(Math.random() * choices)
   for (let step = 0; step < choices; step++) {
     const first = FIRST_PORT + ((start + step) % choices)
     const ports = Array.from({ length: count }, (_, index) => first + index)
-    if (await areFree([...ports, ...ports.map((port) => port + TRANSPORT_OFFSET)])) return ports
+    const reservation = await listenOn(ports.map((port) => port + RESERVATION_OFFSET))
+    if (!reservation) continue
+    if (await areFree([...ports, ...ports.map((port) => port + TRANSPORT_OFFSET)])) {
+      return Object.assign(reservation, { ports })
+    }
+    await reservation[Symbol.asyncDispose]()
   }
   throw new Error(`no ${count} free ports in a row from ${FIRST_PORT} to ${LAST_PORT}`)
 }

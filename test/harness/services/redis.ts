@@ -49,7 +49,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RunningRed
       redis = await scratch.start('redis-server', program, [...ownArgs, ...args])
       await poll(
         () => isServedBy(redis.pid, port),
-        async () => `redis-server did not start on port ${port}:\n${await redis.logTail()}`,
+        async () => `redis-server did not start on port ${port}. ${await redis.describe()}`,
         { timeoutMs: START_MS, intervalMs: 20, shouldAbort: redis.hasEnded },
       )
     }

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { describe, expect, it } from 'vitest'
 import { areFree } from '../../harness/processes/ports.ts'
-import { openScratch } from '../../harness/processes/scratch.ts'
+import { openScratch, startInScratch } from '../../harness/processes/scratch.ts'
 
 const SCRATCH = new URL('../../harness/processes/scratch.ts', import.meta.url)
 const LISTEN = 'net.createServer().listen(0, function () { console.log(this.address().port) })'
@@ -36,6 +36,23 @@ describe('a scratch folder', () => {
     await expect.poll(() => program.hasEnded()).toBe(true)
     expect(await program.logTail()).toBe('out\nerr\n')
     await scratch.close()
+  })
+
+  it.each([
+    ['exit 3', 'The process ended with exit code 3.'],
+    ['kill -9 $$', 'The process ended with SIGKILL.'],
+    ['exec sleep 1000000', 'The process still runs.'],
+  ])('a scratch folder describes how `%s` ended', async (command, state) => {
+    const scratch = await openScratch('test')
+    const program = await scratch.start('one', 'sh', ['-c', `echo words; ${command}`])
+    await expect.poll(() => program.describe()).toBe(`${state} Its output ends with:\nwords\n`)
+    await scratch.close()
+  })
+
+  it('a start of a service that fails twice names both failures', async () => {
+    let attempt = 0
+    const start = () => Promise.reject(new Error(`failure ${++attempt}`))
+    await expect(startInScratch('test', start)).rejects.toThrow('failure 1\nfailure 2')
   })
 
   it('a scratch folder rejects a program that does not exist', async () => {

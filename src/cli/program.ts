@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { parseConfig } from '../config/config.ts'
 import { DomainError } from '../lib/domain-error.ts'
+import { errorText } from '../lib/error-text.ts'
 import { addAccounts } from './accounts.ts'
 import { addAudit } from './audit.ts'
 import type { CommandContext, ProgramIo } from './command-context.ts'
@@ -36,7 +37,7 @@ export async function runProgram(argv: readonly string[], io: ProgramIo): Promis
     await buildProgram(context).parseAsync(withCommand(argv), { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE
-    io.stderr.write(`${error instanceof Error ? error.message : error}\n`)
+    io.stderr.write(`${errorText(error)}\n`)
     return isInvalidInput(error) ? USAGE_EXIT_CODE : FAILURE_EXIT_CODE
   }
   return exitCode

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { errorText } from '../lib/error-text.ts'
 
 /**
  * Reads PEM certificates; `undefined` when no file is configured.
@@ -26,7 +27,7 @@ function readPem(
     assertContent(pem)
     return pem
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = errorText(cause)
     throw new Error(`${setting}: cannot read a PEM ${content} from ${file}: ${reason}`, { cause })
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { errorText } from '../lib/error-text.ts'
 import { hmacSha256 } from '../lib/hmac.ts'
 import type { NamedSecret, NamedSecrets } from '../lib/named-secret.ts'
 import { createFolder, syncFolder } from '../lib/private-files.ts'
@@ -91,7 +92,7 @@ function createDataDir(dataDir: string): void {
   try {
     createFolder(dataDir)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = errorText(cause)
     throw new Error(`cannot create the folder of DATA_DIR, ${dataDir}: ${reason}`, { cause })
   }
 }
@@ -153,7 +154,7 @@ function createSecrets(file: string, dataDir: string): void {
   try {
     createAtomically(file, dataDir)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = errorText(cause)
     throw new Error(
       `cannot create ${file}: ${reason}. Free space in DATA_DIR, or let this process write there`,
       { cause },

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import { replaceControls } from './control-characters.ts'
 
 /** The output: a terminal, a file or a pipe. */
 export type Screen = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'> & {
@@ -20,10 +21,6 @@ const REDRAW_MS = 200
 const LOG_INTERVAL_MS = 10_000
 /** Width for a terminal that does not report it. */
 const DEFAULT_COLUMNS = 80
-
-/** A message may quote what a server sent, which would control the terminal. */
-const CONTROLS = /[^\P{Cc}\t\n]/gu
-const REPLACEMENT = '\uFFFD'
 
 /** `clock`: monotonic milliseconds. */
 export function createStatusLine(screen: Screen, clock: Clock): StatusLine {
@@ -48,7 +45,7 @@ export function createStatusLine(screen: Screen, clock: Clock): StatusLine {
     },
     printLine(line) {
       clear()
-      screen.write(`${line.replace(CONTROLS, REPLACEMENT)}\n`)
+      screen.write(`${replaceControls(line)}\n`)
     },
     clear,
   }

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
+import { errorText } from '../../lib/error-text.ts'
 
 /** The bytes of the input, the number read so far and the total where it is known. */
 export interface LoadInput {
@@ -88,7 +89,7 @@ function assertUtf8(head: Buffer): void {
 
 function unreadable(name: string) {
   return (cause: unknown): never => {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = errorText(cause)
     throw new Error(`cannot read orders from ${name}: ${reason}`, { cause })
   }
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
 import type { StreamBacklog } from '../../indexing/consistency-check/stream-inspection.ts'
+import { errorText } from '../../lib/error-text.ts'
 import { openStreamInspection } from '../../services.ts'
 import { duration } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -51,7 +52,7 @@ async function readBacklog(
   try {
     return stream && (await stream.backlog())
   } catch (error) {
-    stderr.write(`${error instanceof Error ? error.message : error}\n`)
+    stderr.write(`${errorText(error)}\n`)
     setFailed()
     return null
   } finally {

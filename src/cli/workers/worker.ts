@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { parseConfig } from '../../config/config.ts'
 import { createGracefulShutdown } from '../../http/server/graceful-shutdown.ts'
 import { listen, serverUrl } from '../../http/server/listen.ts'
+import { errorText } from '../../lib/error-text.ts'
 import { openRequestLog } from '../../observability/log.ts'
 import { openApiServer } from '../api-server.ts'
 import { ignoreEpipe } from '../output.ts'
@@ -68,7 +69,7 @@ try {
   sendToPrimary({ type: 'serving', address: serverUrl(app) })
   await isReady() // Logs failing checks at start.
 } catch (error) {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = errorText(error)
   sendToPrimary({ type: 'failed', reason }, () => process.exit(1))
 }
 

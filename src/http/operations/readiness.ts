@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { KeyStore } from '../../auth/key-store.ts'
+import { errorText } from '../../lib/error-text.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
 
 /** The result of one check; `degraded` is a warning and does not affect the status. */
@@ -84,6 +85,6 @@ async function failureReason(check: () => Promise<unknown>): Promise<string | un
     await check()
     return undefined
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return errorText(error)
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 
-/** Receives a request whose client disconnected before it had the whole response. */
+/** Receives a request whose connection closed before the whole response was sent. */
 export type AbandonedListener = (request: FastifyRequest, reply: FastifyReply) => void
 
 declare module 'fastify' {
@@ -14,7 +14,10 @@ declare module 'fastify' {
   }
 }
 
-/** Reports each request once whose client disconnects before it has the whole response. */
+/**
+ * Reports each request once whose connection closes before the whole response is sent: the client
+ * disconnects, or the service ends the connection at a limit.
+ */
 export default fp(
   async (app) => {
     const listeners: AbandonedListener[] = []

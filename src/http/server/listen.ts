@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { errorText } from '../../lib/error-text.ts'
 
 /**
  * `what` listens, in the log: that of the API begins with "Server listening at".
@@ -15,7 +16,7 @@ export async function listen(
   try {
     await app.listen({ host, port, listenTextResolver: (address) => `${what} at ${address}` })
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = errorText(cause)
     throw new Error(`cannot listen on ${host}:${port}: ${reason}. Set HOST or ${setting}`, {
       cause,
     })

@@ -119,7 +119,7 @@ export function createKeyManagement({
       })
     },
 
-    /** Whether the keys of an account are rejected. Never blocked: an account without any block. */
+    /** Whether an account is blocked, so that its keys are rejected. */
     isAccountBlocked: (accountId: string): Promise<boolean> => keys.isAccountBlocked(accountId),
 
     /** Takes effect within 5 seconds. A block also ends the links and sessions of the console. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
+import { REPLACEMENT, replaceControls } from '../../lib/control-characters.ts'
 import {
   describeFailure,
   describeStatus,
@@ -134,7 +135,7 @@ export class SendAttempt implements Dispatcher.DispatchHandler {
   /** A compressed body is never inflated, so it has no text. */
   #excerptText(): string | null {
     if (this.#isEncoded || this.#bodyBytes === 0) return null
-    const text = Buffer.concat(this.#excerpt).toString().replace(CONTROLS, REPLACEMENT)
+    const text = replaceControls(Buffer.concat(this.#excerpt).toString())
     // The last character may be incomplete.
     const isCut = this.#bodyBytes > EXCERPT_BYTES && text.endsWith(REPLACEMENT)
     return isCut ? text.slice(0, -REPLACEMENT.length) : text
@@ -142,10 +143,6 @@ export class SendAttempt implements Dispatcher.DispatchHandler {
 }
 
 const STOPPED = new Error('the attempt is over')
-
-const REPLACEMENT = '\uFFFD'
-/** They would control the terminal that shows the text. */
-const CONTROLS = /[^\P{Cc}\t\r\n]/gu
 
 /** Such as `Tue, 29 Oct 2024 16:56:32 GMT`; `Date.parse` alone accepts nearly anything. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { errorText } from '../../../lib/error-text.ts'
 import { createFolder, createPrivateFile } from '../../../lib/private-files.ts'
 import type { ProcessRole } from '../../stores.ts'
 import { adviceAfter, SQLITE_BUSY, SQLITE_SCHEMA } from './failures.ts'
@@ -41,7 +42,7 @@ export function openDatabase(
     return db
   } catch (cause) {
     if (cause instanceof DatabaseMissingError) throw cause
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = errorText(cause)
     throw new Error(`cannot open the database ${file}: ${reason}${adviceAfter(file, cause)}`, {
       cause,
     })

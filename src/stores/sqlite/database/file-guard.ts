@@ -1,4 +1,5 @@
 import { mapTransactions, type OrderIndex } from '../../../indexing/writer/order-index.ts'
+import { errorText } from '../../../lib/error-text.ts'
 import { trackFileIdentity } from '../../../lib/file-identity.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { OrderStore } from '../../../orders/order-store.ts'
@@ -10,7 +11,7 @@ const replacedMessage = (file: string) =>
 
 /** The same while the system cannot tell: a folder without permission, or a failing disk. */
 const unknownMessage = (file: string, error: unknown) =>
-  `cannot read the identity of ${file}: ${error instanceof Error ? error.message : error}. Check DATA_DIR and its disk`
+  `cannot read the identity of ${file}: ${errorText(error)}. Check DATA_DIR and its disk`
 
 /**
  * The state of a file that this process has open, for all its connections. Once damage was found,

@@ -242,7 +242,7 @@ describe('the excerpt of a response', () => {
     ['the first 512 bytes', 'a'.repeat(2_000), 'a'.repeat(512)],
     ['no part of a character at its end', `${'a'.repeat(511)}ç`, 'a'.repeat(511)],
     ['an empty body as null', '', null],
-    ['no control characters', 'a\u001B[31m\u0000\u009B\r\n\tb', 'a�[31m��\r\n\tb'],
+    ['no control characters', 'a\u001B[31m\u0000\u009B\r\n\tb\rc', 'a�[31m��\r\n\tb�c'],
   ])('the excerpt has %s', async (_, body, excerpt) => {
     const receiver = await openReceiver(reply(response(500, {}, body)))
     expect(await openSender().post(receiver.url)).toMatchObject({ excerpt })

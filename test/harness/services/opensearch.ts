@@ -31,7 +31,7 @@ export interface OpenSearchOptions {
   separateProcesses?: boolean
   /** The heap of each process. */
   heapMb?: number
-  /** Runs with the compiler of production; otherwise with the one that starts faster. */
+  /** With the compiler and the collector of production, not with those that start faster. */
   forMeasurements?: boolean
   /** With the security plugin, in the only version that has one: TLS, users and their roles. */
   security?: SecurityOptions

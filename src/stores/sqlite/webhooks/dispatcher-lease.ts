@@ -58,10 +58,16 @@ export function createSqliteDispatcherLease(
         lock.close()
         throw error
       }
-      // A process that finds the file missing creates another one, and locks that.
       const isSameFile = trackFileIdentity(file)
       return {
-        isHeld: () => lock.isOpen && isSameFile(),
+        isHeld() {
+          try {
+            // A process that finds the file missing creates another one, and locks that.
+            return lock.isOpen && isSameFile()
+          } catch {
+            return false // The system cannot tell: a folder without permission, or a failing disk.
+          }
+        },
         async release() {
           if (lock.isOpen) lock.close()
         },

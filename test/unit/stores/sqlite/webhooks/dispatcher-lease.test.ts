@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -97,6 +97,19 @@ describe('the lease of the embedded dispatcher', () => {
     await lease.release()
     expect(other.isHeld()).toBe(true)
     await other.release()
+  })
+
+  // As in a folder without permission, or on a failing disk.
+  it('is not held while the identity of its file cannot be read', async () => {
+    const lease = await acquire()
+    const kept = `${lockFile}.kept`
+    renameSync(lockFile, kept)
+    symlinkSync(lockFile, lockFile)
+    expect(lease.isHeld()).toBe(false)
+    rmSync(lockFile)
+    renameSync(kept, lockFile)
+    expect(lease.isHeld()).toBe(true)
+    await lease.release()
   })
 
   it('reports a lock file of another kind', async () => {

@@ -13,10 +13,18 @@ export interface EventPage {
   fanOut(deliveries: readonly Delivery[]): Promise<(StoredDelivery | null)[]>
 }
 
+/** The records without deliveries. */
+export interface EventBacklog {
+  records: number
+  /** Of the oldest one, epoch milliseconds; `null` without one. */
+  oldestRecordedAt: number | null
+}
+
 /** The event records that writers leave for the dispatcher. Calls throw Unavailable. */
 export interface EventFeed {
   /** The oldest records without deliveries, those of an order in their sequence; `null`: none. */
   next(limit: number): Promise<EventPage | null>
+  backlog(): Promise<EventBacklog>
   /** Removes fanned-out records recorded before this instant. */
   purge(beforeMs: number): Promise<void>
 }

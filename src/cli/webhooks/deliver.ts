@@ -10,6 +10,7 @@ import { openLog } from '../../observability/log.ts'
 import { registerProcessMetrics } from '../../observability/metrics/process.ts'
 import { createWebhookMetrics } from '../../observability/metrics/webhooks.ts'
 import type { Services } from '../../services.ts'
+import { readBacklog } from '../../webhooks/backlog.ts'
 import { requireWebhookSecrets } from '../../webhooks/management/endpoint-secrets.ts'
 import type { CommandContext } from '../command-context.ts'
 import { openTracing } from '../open-tracing.ts'
@@ -52,9 +53,9 @@ async function deliverWithOperations(
   signal: AbortSignal,
 ): Promise<void> {
   const registry = new Registry()
-  const { endpoints, deliveries } = services.webhooks
+  const { endpoints } = services.webhooks
   const metrics = createWebhookMetrics(registry, {
-    backlog: () => deliveries.backlog(wallClock()),
+    backlog: () => readBacklog(services.webhooks, wallClock()),
     counts: () => endpoints.counts(),
   })
   registerProcessMetrics({ registry })

@@ -6,6 +6,7 @@ import { monotonicClock, wallClock } from '../../lib/clock.ts'
 import { createWebhookMetrics } from '../../observability/metrics/webhooks.ts'
 import type { Tracing } from '../../observability/tracing/tracing.ts'
 import type { Services } from '../../services.ts'
+import { readBacklog } from '../../webhooks/backlog.ts'
 import { runDispatcher } from './dispatcher-process.ts'
 import { keepRunning } from './keep-running.ts'
 import { warnOfRetention } from './warn-of-retention.ts'
@@ -35,9 +36,9 @@ export function startEmbeddedDispatcher(
 ): EmbeddedDispatcher {
   if (config.opensearchUrls !== undefined) return { stop: async () => {}, checks: () => ({}) }
   warnOfRetention(config, logger)
-  const { endpoints, deliveries } = services.webhooks
+  const { endpoints } = services.webhooks
   const metrics = createWebhookMetrics(registry, {
-    backlog: () => deliveries.backlog(wallClock()),
+    backlog: () => readBacklog(services.webhooks, wallClock()),
     counts: () => endpoints.counts(),
   })
   const stopping = new AbortController()

@@ -68,7 +68,7 @@ export function createWebhookMetrics(
   }
   new Gauge({
     name: 'webhook_oldest_due_seconds',
-    help: 'Seconds since the oldest due delivery became due, or 0; NaN while the store is unavailable.',
+    help: 'Seconds since the oldest delivery became due, or the oldest event without deliveries was recorded; 0 without both, NaN while the store is unavailable.',
     registers,
     async collect() {
       const found = await readBacklog()
@@ -77,7 +77,7 @@ export function createWebhookMetrics(
   })
   new Gauge({
     name: 'webhook_due_deliveries',
-    help: 'Pending deliveries that are due; NaN while the store is unavailable.',
+    help: 'Deliveries that are due, and events without deliveries; NaN while the store is unavailable.',
     registers,
     async collect() {
       this.set((await readBacklog())?.due ?? Number.NaN)

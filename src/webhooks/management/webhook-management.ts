@@ -1,3 +1,4 @@
+import { readBacklog } from '../backlog.ts'
 import type { DeliveryBacklog } from '../deliveries/delivery.ts'
 import type { EndpointCounts } from '../endpoints/endpoint.ts'
 import type { DispatcherStatus, WebhookStores } from '../webhook-stores.ts'
@@ -9,7 +10,7 @@ export interface WebhookManagementOptions
   extends Omit<EndpointOperationsOptions, 'endpoints'>,
     Omit<EndpointActionsOptions, 'endpoints' | 'deliveries'>,
     Omit<DeliveryOperationsOptions, 'endpoints' | 'deliveries'> {
-  webhooks: Pick<WebhookStores, 'endpoints' | 'deliveries' | 'dispatcher'>
+  webhooks: Pick<WebhookStores, 'endpoints' | 'deliveries' | 'events' | 'dispatcher'>
 }
 
 export interface WebhookStatus {
@@ -40,7 +41,7 @@ export function createWebhookManagement({ webhooks, ...options }: WebhookManagem
       const readAt = options.clock()
       const [dispatcher, backlog, counts] = await Promise.all([
         webhooks.dispatcher(waitMs),
-        deliveries.backlog(readAt),
+        readBacklog(webhooks, readAt),
         endpoints.counts(),
       ])
       return { dispatcher, backlog, endpoints: counts, readAt }

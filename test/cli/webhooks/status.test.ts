@@ -50,4 +50,10 @@ describe('webhooks status', () => {
     expect(await json('status')).toMatchObject({ dispatcher: { alive: false } })
     expect((await run('status')).stdout).toMatch(/^dispatcher: +none now; the last was /)
   })
+
+  it('counts the events that no dispatcher has read', async () => {
+    const { due } = await json('status')
+    await commands.loadOrder()
+    expect(await json('status')).toMatchObject({ due: due + 1 })
+  })
 })

@@ -28,6 +28,22 @@ describe.each(useWebhookStores())('the event feed on %s', (_name, open) => {
     expect(await stores.events.next(10)).toBeNull()
   })
 
+  it('counts the records without deliveries, with the instant of the oldest', async () => {
+    expect(await stores.events.backlog()).toEqual({ records: 0, oldestRecordedAt: null })
+    await record(
+      eventRecord('ord_1', 1, { recordedAt: 10_000 }),
+      eventRecord('ord_2', 1, { recordedAt: 20_000 }),
+      eventRecord('ord_3', 1, { recordedAt: 30_000 }),
+    )
+    expect(await stores.events.backlog()).toEqual({ records: 3, oldestRecordedAt: 10_000 })
+    await (await next(2)).fanOut([])
+    await stores.refresh()
+    expect(await stores.events.backlog()).toEqual({ records: 1, oldestRecordedAt: 30_000 })
+    await (await next()).fanOut([])
+    await stores.refresh()
+    expect(await stores.events.backlog()).toEqual({ records: 0, oldestRecordedAt: null })
+  })
+
   it('returns each record as the writer left it', async () => {
     const records = [
       eventRecord('ord_1', 1, {

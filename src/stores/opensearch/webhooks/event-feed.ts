@@ -6,7 +6,7 @@ import {
   firstSequence,
   withoutStates,
 } from '../../../webhooks/events/event-record.ts'
-import type { EventFeed } from '../../../webhooks/webhook-stores.ts'
+import type { EventBacklog, EventFeed } from '../../../webhooks/webhook-stores.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
 import { purgeMatching, writeMatching } from '../client/bulk/write-matching.ts'
 import {
@@ -15,6 +15,7 @@ import {
   searchCurrent,
   searchRaw,
 } from '../client/document-search.ts'
+import { IndexMissing } from '../client/errors.ts'
 import type { EventRecordSource } from '../event-record-document.ts'
 import type { ReportDamaged } from './damage-report.ts'
 
@@ -148,6 +149,15 @@ export function createOpenSearchEventFeed({
       }
     },
 
+    async backlog() {
+      try {
+        return await readEventBacklog(target)
+      } catch (error) {
+        if (error instanceof IndexMissing) return { records: 0, oldestRecordedAt: null }
+        throw error
+      }
+    },
+
     async purge(beforeMs) {
       const filter = [{ term: { fanned_out: true } }, { range: { recorded_at: { lt: beforeMs } } }]
       await purgeMatching(target, { bool: { filter } })
@@ -163,12 +173,13 @@ interface OrderBuckets {
 
 const ofOrders = (orderIds: Iterable<string>) => ({ terms: { order_id: [...new Set(orderIds)] } })
 
-/** The instant of the oldest record without deliveries; `null` without one. */
-export async function readOldestOpenRecordAt(target: IndexTarget): Promise<number | null> {
+/** The records without deliveries. */
+export async function readEventBacklog(target: IndexTarget): Promise<EventBacklog> {
   const aggs = { oldest: { min: { field: 'recorded_at' } } }
-  const { aggregations } = await searchRaw(target, { size: 0, query: OPEN, aggs })
+  const search = { size: 0, track_total_hits: true, query: OPEN, aggs }
+  const { hits, aggregations } = await searchRaw(target, search)
   const { value = null } = Object(aggregations?.['oldest']) as { value?: number | null }
-  return value
+  return { records: hits?.total?.value ?? 0, oldestRecordedAt: value }
 }
 
 /** The records of each order together and in their sequence, the order with the oldest first. */

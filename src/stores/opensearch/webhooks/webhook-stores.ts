@@ -8,7 +8,7 @@ import { createDamageReport } from './damage-report.ts'
 import { createOpenSearchDeliveryStore } from './delivery-store.ts'
 import { createOpenSearchDispatcherLease } from './dispatcher-lease.ts'
 import { createOpenSearchEndpointStore } from './endpoint-store.ts'
-import { createOpenSearchEventFeed, readOldestOpenRecordAt } from './event-feed.ts'
+import { createOpenSearchEventFeed, readEventBacklog } from './event-feed.ts'
 
 export interface OpenSearchWebhookStoresOptions {
   client: OpenSearch
@@ -49,7 +49,7 @@ export function createOpenSearchWebhookStores({
   const deliveryStore = createOpenSearchDeliveryStore({
     target: targetOf(names.webhookDeliveries),
     reportDamaged,
-    oldestOpenRecordAt: () => readOldestOpenRecordAt(records),
+    oldestOpenRecordAt: async () => (await readEventBacklog(records)).oldestRecordedAt,
   })
   const endpointStore = createOpenSearchEndpointStore({
     target: targetOf(names.webhookEndpoints),

@@ -44,6 +44,7 @@ export function createSqliteEventFeed(options: EventFeedOptions): EventFeed {
   const selectRecords = orders.prepare(`
     SELECT position, recorded_at AS recordedAt, record FROM order_events
     WHERE position >= ? ORDER BY position LIMIT ?`)
+  const selectLast = orders.prepare('SELECT max(position) AS position FROM order_events')
   const deleteOld = orders.prepare(`
     DELETE FROM order_events WHERE recorded_at < ? AND position IN (
       SELECT position FROM order_events WHERE position < ? ORDER BY position LIMIT ${PURGE_BATCH})`)
@@ -99,6 +100,13 @@ export function createSqliteEventFeed(options: EventFeedOptions): EventFeed {
           })
         },
       }
+    },
+    async backlog() {
+      const [first] = readAfter(readCursor(), 1)
+      if (first === undefined) return { records: 0, oldestRecordedAt: null }
+      // Without a scan: only the oldest records are removed, so positions have no gap after them.
+      const last = Number(orders.run(() => selectLast.get()?.['position']))
+      return { records: last - first.position + 1, oldestRecordedAt: first.recordedAt }
     },
     async purge(beforeMs) {
       // The record at the cursor stays, because it identifies the history of the file.

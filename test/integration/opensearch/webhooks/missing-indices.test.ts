@@ -43,6 +43,11 @@ describe('the indices of webhooks', () => {
     expect((await stores.endpoints.changes(token)).endpoints).toEqual([endpoint()])
   })
 
+  it('are not created by a count of the event records, which finds none', async () => {
+    expect(await stores.events.backlog()).toEqual({ records: 0, oldestRecordedAt: null })
+    expect(await indices()).toEqual([])
+  })
+
   it('are not created empty after their loss, and the changes keep the endpoints that were read', async () => {
     await stores.endpoints.insert(endpoint())
     const { token } = await stores.endpoints.changes(null)

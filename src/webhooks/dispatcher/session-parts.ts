@@ -126,14 +126,17 @@ export function createSessionParts(options: SessionPartsOptions) {
     } while (!signal.aborted)
   }
 
-  function notify(notice: Notice): void {
+  /** Returns whether the notice was sent, or given up after all its attempts. */
+  async function notify(notice: Notice): Promise<boolean> {
     events.onNotice(notice)
-    options
-      .sendNotice?.(notice, signal)
-      .then((reason) => {
-        if (reason !== null) events.onNoticeFailed(notice, reason)
-      })
-      .catch(onFatal)
+    try {
+      const reason = (await options.sendNotice?.(notice, signal)) ?? null
+      if (reason !== null) events.onNoticeFailed(notice, reason)
+      return reason === null || !signal.aborted
+    } catch (error) {
+      onFatal(error)
+      return false
+    }
   }
 
   return {

@@ -45,7 +45,8 @@ export interface EndpointLifecycleOptions {
   dueClock: Clock
   /** No attempt is due later than this from now. */
   longestDelayMs: number
-  notify(notice: Notice): void
+  /** Returns whether the next dispatcher need not repeat the notice. Never rejects. */
+  notify(notice: Notice): Promise<boolean>
   /** Runs work that is repeated while the store is unavailable. Never rejects. */
   persist(work: () => Promise<unknown>): Promise<void>
 }
@@ -60,8 +61,8 @@ const ALL_NOTICES = noticeKinds.length
 export function createEndpointLifecycle(options: EndpointLifecycleOptions): EndpointLifecycle {
   const { deliveries, directory, lanes, clock } = options
   const disabled = new Set<string>()
-  /** Endpoints whose last notice was sent, which is not stored yet. */
-  const announced = new Set<string>()
+  /** Failures of endpoints whose last notice is not stored as sent yet. */
+  const announcing = new Set<string>()
   const working = new Map<string, Promise<void>>()
 
   function enqueue(id: string, work: () => Promise<unknown>): void {
@@ -142,17 +143,25 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
     return isAutomatic && noticesSent < ALL_NOTICES
   }
 
-  /** Counted after it is sent: the next dispatcher repeats it, under the same id, after a crash. */
-  async function announceDisabled(endpoint: Endpoint): Promise<void> {
-    if (!lacksNotice(endpoint)) return
+  /**
+   * Counted after it is sent: the next dispatcher repeats it, under the same id, after a crash. No
+   * other change of the endpoint waits for that.
+   */
+  function announceDisabled(endpoint: Endpoint): void {
     const { id, accountId, failingSince, disabledReason } = endpoint
-    const notice = { endpointId: id, accountId, failingSince, disabledReason }
-    if (!announced.has(id)) options.notify({ kind: 'disabled', ...notice })
-    announced.add(id)
-    await options.endpoints.update(id, (current) =>
-      lacksNotice(current) ? { ...current, noticesSent: ALL_NOTICES } : null,
-    )
-    announced.delete(id)
+    const name = `${id} ${failingSince}`
+    if (!lacksNotice(endpoint) || announcing.has(name)) return
+    announcing.add(name)
+    const count = (current: Endpoint) =>
+      lacksNotice(current) && current.failingSince === failingSince
+        ? { ...current, noticesSent: ALL_NOTICES }
+        : null
+    void options
+      .notify({ kind: 'disabled', endpointId: id, accountId, failingSince, disabledReason })
+      .then(async (isDone) => {
+        if (isDone) await options.persist(() => options.endpoints.update(id, count))
+        announcing.delete(name)
+      })
   }
 
   /** An earlier dispatcher disabled it, and may have ended before its notice. */
@@ -160,7 +169,7 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
     if (working.has(id)) return // A load that fails is repeated soon.
     enqueue(id, async () => {
       const endpoint = await options.endpoints.byId(id)
-      if (endpoint !== null) await announceDisabled(endpoint)
+      if (endpoint !== null) announceDisabled(endpoint)
     })
   }
 
@@ -228,7 +237,7 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
           return
         }
         disabled.add(id)
-        await announceDisabled(current)
+        announceDisabled(current)
         await deliveries.hold(id, clock())
       })
     },

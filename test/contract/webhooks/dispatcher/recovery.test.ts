@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import type { Notice } from '../../../../src/webhooks/dispatcher/dispatcher-events.ts'
 import type { DispatcherLease, EventPage } from '../../../../src/webhooks/webhook-stores.ts'
 import {
   type Dispatching,
@@ -277,6 +279,34 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
       dispatching.start()
       await expectOneNotice()
     })
+  })
+
+  it('a notice that was not accepted before a stop is sent again by the next dispatcher', async () => {
+    dispatching.receiver.reply = () => ({ status: 410 })
+    const { id } = await dispatching.subscribe()
+    const sent: Notice[] = []
+    const first = dispatching.start({
+      async sendNotice(notice, signal) {
+        sent.push(notice)
+        await once(signal, 'abort')
+        return 'the dispatcher stopped'
+      },
+    })
+    await dispatching.announce('ord_1')
+    await eventually(() => expect(sent).toHaveLength(1))
+    await quietPeriod()
+    await first.stop()
+    dispatching.start({
+      async sendNotice(notice) {
+        sent.push(notice)
+        return null
+      },
+    })
+    await eventually(() => expect(sent).toHaveLength(2))
+    expect(sent[1]).toEqual(sent[0])
+    await eventually(async () =>
+      expect((await dispatching.stores.endpoints.byId(id))?.noticesSent).toBe(3),
+    )
   })
 
   it.each([{ failingSince: null }, { failingSince: 1, noticesSent: 3 }])(

@@ -58,7 +58,7 @@ function createLifecycle() {
     clock: () => NOW_MS,
     dueClock: () => 0,
     longestDelayMs: 1_000,
-    notify() {},
+    notify: async () => true,
     persist: async (work) => void (await work()),
   })
 }

@@ -1,4 +1,5 @@
 import { buildConnector, Pool, ProxyAgent } from 'undici'
+import { limitReceived } from './limited-connector.ts'
 import type { OriginDispatcher } from './origin-pools.ts'
 import { EgressProxyError } from './send-failure.ts'
 
@@ -10,6 +11,9 @@ export interface EgressProxyOptions {
   /** PEM of the trusted authorities; default: those of Node. */
   ca?: string
 }
+
+/** Those of the pool, and the connection through the proxy. */
+type ReceiverOptions = Pool.Options & { connect: buildConnector.connector }
 
 /** Dispatches through CONNECT of a proxy. `pool`: options of the pools, one per origin. */
 export function createEgressProxy(
@@ -26,6 +30,10 @@ export function createEgressProxy(
     ...pool,
     uri: proxyUrl,
     requestTls: tls,
+    factory: (origin, options) => {
+      const { connect: connectReceiver, ...others } = options as ReceiverOptions
+      return new Pool(origin, { ...others, connect: limitReceived(connectReceiver) })
+    },
     clientFactory: (origin) =>
       new Pool(origin, {
         headersTimeout: connectTimeoutMs, // Of the response to CONNECT.

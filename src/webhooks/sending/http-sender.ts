@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Network } from '../../lib/network.ts'
 import { createEgressProxy } from './egress-proxy.ts'
 import { createGuardedConnector } from './guarded-connector.ts'
+import { limitReceived } from './limited-connector.ts'
 import { createOriginPools, type OriginDispatcher } from './origin-pools.ts'
 import { MAX_REQUESTS } from './request-limit.ts'
 import type { ResolveHost } from './resolve-host.ts'
@@ -60,15 +61,16 @@ export function createHttpSender(options: HttpSenderOptions): Sender {
     bodyTimeout: 0,
     allowH2: false,
   }
+  const connecting = { ...options, connectTimeoutMs }
   const dispatcher: OriginDispatcher =
     proxyUrl === undefined
       ? createOriginPools({
           maxPools: MAX_POOLS,
           ttlMs: options.connectionTtlMs ?? CONNECTION_TTL_MS,
           monotonic,
-          pool: { ...pool, connect: createGuardedConnector({ ...options, connectTimeoutMs }) },
+          pool: { ...pool, connect: limitReceived(createGuardedConnector(connecting)) },
         })
-      : createEgressProxy(pool, { ...options, proxyUrl, connectTimeoutMs })
+      : createEgressProxy(pool, { ...connecting, proxyUrl })
   let isClosed = false
 
   function start({ url, headers, body }: OutgoingRequest, attempt: SendAttempt): void {

@@ -7,6 +7,13 @@ export class ForbiddenTargetError extends ExpectedError {}
 /** The egress proxy could not be connected to. */
 export class EgressProxyError extends ExpectedError {}
 
+/** A connection received more than any response has. */
+export class OversizedResponseError extends ExpectedError {
+  constructor() {
+    super('the response is too large')
+  }
+}
+
 export interface FailureLimits {
   connectTimeoutMs: number
   timeoutMs: number
@@ -77,7 +84,9 @@ const FAILURE_PREFIXES: [prefix: string, failure: string][] = [
  * Errors of an unknown kind are identified by their code only.
  */
 export function describeFailure(error: unknown, limits: FailureLimits): string {
-  if (error instanceof ForbiddenTargetError) return error.message
+  if (error instanceof ForbiddenTargetError || error instanceof OversizedResponseError) {
+    return error.message
+  }
   if (error instanceof EgressProxyError) return PROXY_FAILED
   // Not every parser error has a code.
   if (error instanceof errors.HTTPParserError) return INVALID_HTTP

@@ -58,6 +58,24 @@ describe('the sender behind an egress proxy', () => {
     expect(receiver.requests[0]?.servername).toBe(NAME)
   })
 
+  it('a response without end is read up to a limit', async () => {
+    const receiver = await openReceiver(
+      (socket) => {
+        const block = '\r\n'.repeat(50_000)
+        const send = () => {
+          while (!socket.destroyed && socket.write(block));
+        }
+        socket.on('drain', send)
+        send()
+      },
+      { certificate },
+    )
+    const proxy = await openProxy(receiver.port)
+    const result = await openProxiedSender(proxy.port).post(`https://${NAME}:8443/hook`)
+    expect(result).toMatchObject({ status: null, error: 'the response is too large' })
+    await expect.poll(() => receiver.openConnections).toBe(0)
+  })
+
   it.each([
     ['https://127.0.0.1/', 'not a public address'],
     ['https://[::ffff:10.0.0.1]/', 'not a public address'],

@@ -80,6 +80,41 @@ describe('a receiver that delays the sender', () => {
     await expect.poll(() => receiver.openConnections).toBe(0)
     expect(sentBytes).toBeLessThan(100 * 2 ** 20)
   })
+
+  it.each([
+    ['line breaks before the response', '', '\r\n'],
+    ['the reason of the status', 'HTTP/1.1 200 ', 'x'],
+    ['blanks in a header', 'HTTP/1.1 200 OK\r\nx-blank:', ' '],
+  ])(
+    '%s without end are read up to a limit, and their connection is closed',
+    async (...[, head, part]) => {
+      let sentBytes = 0
+      const receiver = await openReceiver((socket) => {
+        const block = part.repeat(50_000)
+        const send = () => {
+          while (!socket.destroyed && socket.write(block)) sentBytes += block.length
+        }
+        socket.write(head)
+        socket.on('drain', send)
+        send()
+      })
+      const result = await openSender({ timeoutMs: 5 * DEADLINE_MS }).post(receiver.url)
+      expect(result).toMatchObject({ status: null, error: 'the response is too large' })
+      await expect.poll(() => receiver.openConnections).toBe(0)
+      expect(sentBytes).toBeLessThan(100 * 2 ** 20)
+    },
+  )
+
+  it('many responses over one connection are not read as one', async () => {
+    const body = 'x'.repeat(16_000)
+    const receiver = await openReceiver(reply(response(200, {}, body)))
+    const sender = openSender()
+    for (let count = 0; count < 600; count++) {
+      expect(await sender.post(receiver.url)).toMatchObject({ status: 200, error: null })
+    }
+    // The second request may start before the first connection is idle.
+    expect(receiver.connections).toBeLessThanOrEqual(2)
+  })
 })
 
 describe('a receiver that breaks the connection or the protocol', () => {

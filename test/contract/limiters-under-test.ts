@@ -4,7 +4,7 @@ import type { BucketRate } from '../../src/rate-limit/gcra.ts'
 import type { Limiter } from '../../src/rate-limit/limiter.ts'
 import { createMemoryLimiter } from '../../src/rate-limit/memory-limiter.ts'
 import { createCountersLimiter } from '../../src/rate-limit/shared-counters.ts'
-import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
+import { connectRedis, RELAXED, type RedisConnection } from '../../src/stores/redis/client.ts'
 import { createRedisCounters } from '../../src/stores/redis/shared-counters.ts'
 
 /** Empty counters under test. */
@@ -67,6 +67,7 @@ export function connectForTest(urls: readonly string[]): Promise<RedisConnection
   return connectRedis({
     urls,
     ca: undefined,
+    timeouts: RELAXED,
     onError(error) {
       throw error
     },

@@ -21,9 +21,15 @@ describe('the Redis client', () => {
     await admin.flushall()
   })
 
-  async function open(url: string) {
+  /** A client that may not be connected yet. */
+  async function start(url: string) {
     const connection = await connectRedis({ urls: [url], ca: undefined, onError() {} })
     onTestEnd(connection.close)
+    return connection
+  }
+  async function open(url: string) {
+    const connection = await start(url)
+    await becomes(connection, 'ready')
     return connection
   }
   const proxied = () => open(`redis://127.0.0.1:${proxy.port}`)
@@ -79,7 +85,7 @@ describe('the Redis client', () => {
   it('the Redis client closes while it connects and stops connecting', async () => {
     send('SIGSTOP', redis)
     try {
-      const client = await open(redis.url)
+      const client = await start(redis.url)
       client.close()
       await expect(becomes(client, 'end')).resolves.toBeUndefined()
     } finally {

@@ -5,7 +5,8 @@ import type { BucketRate } from '../../../src/rate-limit/gcra.ts'
 import type { LimiterDecision } from '../../../src/rate-limit/limiter.ts'
 import { createMemoryLimiter } from '../../../src/rate-limit/memory-limiter.ts'
 import { createSharedLimiter } from '../../../src/rate-limit/shared-limiter.ts'
-import { openRedisCounters } from '../../../src/stores/redis/shared-counters.ts'
+import { connectRedis, RELAXED } from '../../../src/stores/redis/client.ts'
+import { createRedisCounters } from '../../../src/stores/redis/shared-counters.ts'
 import { ownPrefix, redisServers } from '../../contract/limiters-under-test.ts'
 
 const opened: FallbackLimiter[] = []
@@ -22,19 +23,28 @@ const QUERIES_PER_SECOND = 3
 async function openProcess(urls: readonly string[], prefix: string, deadlineMs = 60_000) {
   const queries: LimiterDecision[] = []
   const fallbacks: LimiterDecision[] = []
-  const connected = await openRedisCounters({ urls, ca: undefined, prefix, onError() {} })
-  const limiter = createSharedLimiter(connected, {
-    rate: RATE,
-    local: createMemoryLimiter(RATE, monotonicClock),
-    deadlineMs,
-    onFallbackDecision: (decision) => fallbacks.push(decision),
-    instrumentCounters: (decision, call) => {
-      queries.push(decision)
-      return call()
-    },
-    onDegraded() {},
-    onRecovered() {},
+  const connection = await connectRedis({
+    urls,
+    ca: undefined,
+    timeouts: RELAXED,
+    onError() {},
   })
+  const counters = createRedisCounters(connection.redis, prefix)
+  const limiter = createSharedLimiter(
+    { ...connection, counters },
+    {
+      rate: RATE,
+      local: createMemoryLimiter(RATE, monotonicClock),
+      deadlineMs,
+      onFallbackDecision: (decision) => fallbacks.push(decision),
+      instrumentCounters: (decision, call) => {
+        queries.push(decision)
+        return call()
+      },
+      onDegraded() {},
+      onRecovered() {},
+    },
+  )
   opened.push(limiter)
   return { limiter, queries, fallbacks }
 }

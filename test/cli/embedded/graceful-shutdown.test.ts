@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { findFreePort } from '../../harness/processes/ports.ts'
 import {
   type RunningService,
   runCommand,
@@ -124,8 +125,8 @@ it('graceful shutdown exits 0 although a client of the console stalls within its
 })
 
 it('serve restarts on the same port after SIGKILL under load', async () => {
-  const first = await serve(startService)
-  const { port } = new URL(first.baseUrl)
+  const port = `${await findFreePort(() => true)}`
+  const first = await serve(startService, { PORT: port })
   const counts = createCounts()
   let mayConnect = true
   const client = { url: first.listing, headers, mayConnect: () => mayConnect, counts }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { NamedSecret } from '../../../src/lib/named-secret.ts'
+import { findFreePort } from '../../harness/processes/ports.ts'
 import { type RunningService, runCommand, startService } from '../cli/command.ts'
 import { type Backend, LONG_DEADLINES, temporaryFolder } from './backend.ts'
 
@@ -35,9 +36,10 @@ export function openServedStore(backend = openEmbeddedBackend()) {
     /** The secret that signs its cursors. */
     cursorSecret: { kid: KID, secret: Buffer.from(secret, 'base64') } satisfies NamedSecret,
 
-    /** Starts a process, on free ports by default. */
+    /** Starts a process, by default on free ports, which stay free for its successor. */
     async serve(more: Record<string, string> = {}): Promise<Served> {
-      const service = await startService([], { ...env, ...more })
+      const own = { PORT: await freePort(), OPERATIONS_PORT: await freePort() }
+      const service = await startService([], { ...env, ...own, ...more })
       const operations = /operations at (http:[^"]+)/.exec(service.output().stderr)?.[1] ?? ''
       const ports = { port: portOf(service.baseUrl), operationsPort: portOf(operations) }
       const served = { ...service, ...ports }
@@ -65,4 +67,5 @@ export function openServedStore(backend = openEmbeddedBackend()) {
 
 export type ServedStore = ReturnType<typeof openServedStore>
 
+const freePort = async () => `${await findFreePort(() => true)}`
 const portOf = (url: string) => Number(new URL(url).port)

@@ -58,7 +58,8 @@ describe('what webhooks deliver logs and traces', () => {
     await delivering.load(sourceOrder())
     const failure = await deliver.waitForLog('a webhook was not accepted')
     expect(failure).toMatchObject({ event_type: 'order.paid', status: 500, outcome: 'retrying' })
-    const { port } = new URL(delivering.receiver.url())
+    // With its colon: a time in the log may have the digits of the port.
+    const port = `:${new URL(delivering.receiver.url()).port}`
     for (const confidential of [port, '/hooks', secret.slice('whsec_'.length), 'ord_1']) {
       expect(deliver.output()).not.toContain(confidential)
     }

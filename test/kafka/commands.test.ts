@@ -87,6 +87,7 @@ describe('a problem with Kafka', () => {
     async (missing) => {
       const topic = missing === 'nowhere' ? feed.topic : feed.deadLetterTopic
       await feed.admin.deleteTopics({ topics: [topic] })
+      await expect.poll(() => feed.admin.listTopics()).not.toContain(topic)
       const watch = watchInProcess(env)
       const { reason } = await watch.waitForLog('writes are failing')
       expect(reason).toContain(`Kafka has no topic "${topic}": create it, or correct KAFKA_TOPIC`)

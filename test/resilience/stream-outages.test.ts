@@ -12,6 +12,7 @@ import {
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../support/stores/change-feed.ts'
+import { send } from './limiter-process.ts'
 
 // The Redis of the stream persists writes, as docker/stores.md requires. The store is embedded.
 const KEEPS_ALL = ['--appendonly', 'yes', '--appendfsync', 'always']
@@ -67,7 +68,7 @@ describe('the Redis of the change stream', () => {
     const watch = start(redis.url)
     await feed.add(order('ord_1'), '{"half')
     await isWritten(services, 'ord_1')
-    process.kill(redis.pid ?? 0, 'SIGKILL')
+    send('SIGKILL', redis)
     await watch.waitForLog('writes are failing')
     await redis.restart()
     await feed.add(order('ord_2'))
@@ -94,7 +95,7 @@ describe('the Redis of the change stream', () => {
       .poll(persistence, SOON)
       .toMatch(/aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0/)
     await pass(20)
-    process.kill(redis.pid ?? 0, 'SIGKILL')
+    send('SIGKILL', redis)
     await redis.restart()
     await feed.redis.xtrim('orders:changes', 'MAXLEN', 0)
     expect(await pass(3)).toEqual({ read: 3, lost: [] })
@@ -118,7 +119,7 @@ describe('the Redis of the change stream', () => {
     const services = await openEmbedded()
     const watch = start(redis.url)
     await watch.becomesWriter()
-    process.kill(redis.pid ?? 0, 'SIGSTOP')
+    send('SIGSTOP', redis)
     try {
       const { reason } = await watch.waitForLog('writes are failing')
       expect(reason).toBe('Redis did not respond within 10000 ms')
@@ -129,7 +130,7 @@ describe('the Redis of the change stream', () => {
         )
       expect(await watch.metric('indexing_is_writer')).toBe(1)
     } finally {
-      process.kill(redis.pid ?? 0, 'SIGCONT')
+      send('SIGCONT', redis)
     }
     await feed.add(order('ord_1'))
     await isWritten(services, 'ord_1')
@@ -137,7 +138,7 @@ describe('the Redis of the change stream', () => {
   })
 
   it('the watch retries when Redis is unavailable at start', async () => {
-    process.kill(redis.pid ?? 0, 'SIGKILL')
+    send('SIGKILL', redis)
     const watch = start(redis.url)
     const { reason } = await watch.waitForLog('writes are failing')
     expect(reason).toMatch(/^no response from Redis: .*ECONNREFUSED/)

@@ -62,6 +62,13 @@ const pidsOf = (lines: LogLine[]) => [...new Set(lines.map(({ pid }) => pid))]
 const workersOf = (running: RunningService) =>
   pidsOf(log(running).filter(({ msg }) => msg.startsWith('Server listening')))
 
+/** The oldest one. A signal to the process 0 would reach the processes of the tests. */
+function firstWorkerOf(running: RunningService): number {
+  const [pid] = workersOf(running)
+  if (pid === undefined) throw new Error('no worker has logged that it listens')
+  return pid
+}
+
 function operationsOf(running: RunningService) {
   const [, origin] = /operations at (http:[^"]+)/.exec(running.output().stderr) ?? []
   return (path: string) => fetch(`${origin}${path}`)
@@ -121,7 +128,7 @@ describe('serve with two workers, one after the other,', () => {
   })
 
   it('waits briefly for a worker that does not respond, and for one that must restart', async () => {
-    const [stuck = 0] = workersOf(service)
+    const stuck = firstWorkerOf(service)
     process.kill(stuck, 'SIGSTOP')
     const lacking = { answers: 20, ok: 1, silent: 1, missing: 0, ended: 0 }
     await expect.poll(counted).toEqual(lacking)
@@ -135,7 +142,7 @@ describe('serve with two workers, one after the other,', () => {
   })
 
   it('replaces a killed worker, and its counters continue', async () => {
-    const [killed = 0] = workersOf(service)
+    const killed = firstWorkerOf(service)
     process.kill(killed, 'SIGKILL')
     const seen: number[] = []
     await expect

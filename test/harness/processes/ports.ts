@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:net'
 
 /**
  * Linux gives out ports from 32,768 by itself. A service that is down keeps a port below them, as
- * does the bus of a Redis, 10,000 ports above its own.
+ * does the bus of a Redis, 10,000 ports above its own. `fetch` and browsers reject port 10,080.
  */
-const FIRST_PORT = 10_000
+const FIRST_PORT = 10_081
 const PORTS = 12_000
 /** At random, since other processes search too. */
 let next = Math.floor(Math.random() * PORTS)

@@ -25,7 +25,8 @@ export interface Lease {
   /** The indices of version records of this epoch; the first is read. None in earlier releases. */
   versionRecordTargets(): readonly string[]
   /**
-   * Whether the requested targets differ: then {@link fence} must precede the next write timestamp.
+   * Whether the requested targets are not applied: then {@link fence} must precede the next write
+   * timestamp.
    */
   hasPendingTargets(): boolean
   /**
@@ -126,10 +127,12 @@ export async function startLease(
     } while (hasPendingTargets())
   }
 
+  /** Those of the last fence are not applied either once a later one has failed. */
   const hasPendingTargets = () =>
     writeTargets !== null &&
     !(
       isSameTargets(writeTargets, current.record.targets) &&
+      isSameTargets(writeTargets, current.record.fed) &&
       isSameTargets(versionRecordTargets, current.record.version_records ?? [])
     )
 

@@ -69,6 +69,26 @@ describe('beside an active writer', () => {
     await expect(finish()).rejects.toThrow(`no such index [${name('order-heads-v2')}]`)
   })
 
+  it('an idle writer applies a rollback after it could not write to the new index', async () => {
+    await openWriter()
+    writing = Promise.resolve()
+    let isClosed = false
+    intercepted.intercept(async ({ method, path }) => {
+      if (isClosed || method === 'GET' || !/writer\/_(doc|create)\/orders/.test(path)) return
+      isClosed = true
+      await opensearch('POST', `${name('orders-v2')}/_close`)
+    })
+    const interruption = new AbortController()
+    const built = intercepted.reindexing?.build({ signal: interruption.signal })
+    const lease = () => opensearch('GET', `${name('writer')}/_doc/orders`)
+    await expect.poll(lease).toMatchObject({ _source: { fed: [] } })
+    interruption.abort()
+    await expect(built).rejects.toThrow('interrupted')
+
+    const signal = AbortSignal.timeout(20_000)
+    expect(await test.reindexing.rollBack({ signal })).toMatchObject({ live: name('orders-v1') })
+  })
+
   it('a reindex whose new index is lost ends with that error within five minutes', async () => {
     const limits: number[] = []
     const timeout = AbortSignal.timeout.bind(AbortSignal)

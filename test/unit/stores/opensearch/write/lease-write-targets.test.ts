@@ -74,4 +74,21 @@ describe('the write targets of a lease', () => {
     await lease.fence()
     expect(lease.hasPendingTargets()).toBe(false)
   })
+
+  it('an idle writer reports targets that are requested back after their fence failed', async () => {
+    let reports = 0
+    const lease = await begin({ leaseMs: 30, onTargetsChanged: () => reports++ })
+    fence.raising = async () => {
+      throw new Unavailable('a shard of orders-v2 has no primary')
+    }
+    askFor(BOTH)
+    await expect(lease.fence()).rejects.toThrow('has no primary')
+    fence.raising = async () => {}
+    askFor(['orders-v1'])
+    reports = 0
+    await expect.poll(() => reports).toBeGreaterThanOrEqual(3)
+    await lease.fence()
+    expect(document.record()?.fed).toEqual(['orders-v1'])
+    expect(lease.hasPendingTargets()).toBe(false)
+  })
 })

@@ -23,9 +23,12 @@ export interface IndexVersion {
 
 /** The versions of the orders index and their aliases. */
 export interface IndexVersions {
-  /** Creates an empty index with the current template. @throws Error when it exists */
+  /**
+   * Creates an empty index with the current template. @throws Error when it exists, or a primary
+   * shard does not start
+   */
   create(index: string, shards: number): Promise<void>
-  /** Creates an empty index of version records. @throws Error when it exists */
+  /** The same for an index of version records. */
   createVersionRecords(index: string, shards: number): Promise<void>
   /** The number of primary shards. */
   shards(index: string): Promise<number>
@@ -62,8 +65,14 @@ export function createIndexVersions({
 }: IndexVersionsOptions): IndexVersions {
   async function create(index: string, definition: object): Promise<void> {
     const body = { ...definition, aliases: { [names.copyAlias(index)]: {} } }
+    // Shorter than the deadline, so that OpenSearch reports a shard without a node.
+    const waitMs = Math.ceil(deadlineMs / 2)
+    const request = { index, body, timeout: `${waitMs}ms` }
     try {
-      await write(deadlineMs, (call) => client.indices.create({ index, body }, call))
+      const { shards_acknowledged: isAllocated } = await write(deadlineMs, (call) =>
+        client.indices.create(request, call),
+      )
+      if (isAllocated) return
     } catch (error) {
       if (!isIndexExistsError(error)) throw error
       throw new Error(
@@ -71,6 +80,10 @@ export function createIndexVersions({
         { cause: error },
       )
     }
+    // As a write target it would stop every write.
+    throw new Error(
+      `OpenSearch has not started every primary shard of ${index} in ${waitMs / 1000} s, and no writer writes to it: GET _cluster/allocation/explain names the reason. Remove that, and run "index reindex --rollback", which removes ${index}, then "index reindex" again`,
+    )
   }
 
   /** All versions of the orders index, or of the version records. */

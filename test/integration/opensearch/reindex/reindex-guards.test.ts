@@ -6,7 +6,7 @@ import { opensearch } from '../../../support/stores/backend.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
 import { readDocuments, readTargets } from './stored-state.ts'
 
-const test = useServices()
+const test = useServices({ BULK_DEADLINE_MS: '10000' })
 
 const write = (writer: Writer, ...ids: string[]) =>
   writer.write(
@@ -52,6 +52,27 @@ it('a resumed reindex waits until the writer writes to the new index', async () 
   await built
   await index.close()
   expect(await documents('orders')).toEqual(await documents('orders-v1'))
+})
+
+it('a reindex whose new index gets no node ends, and no writer writes to that index', async () => {
+  await test.write(sourceOrder({ id: 'ord_0' }))
+  const path = `_index_template/${test.prefix}orders`
+  const { index_templates: [first] = [] } = await opensearch<{
+    index_templates: { index_template: { template: { settings: { index: object } } } }[]
+  }>('GET', path)
+  if (first === undefined) throw new Error('expected the template of the orders')
+  const { index_template: definition } = first
+  Object.assign(definition.template.settings.index, {
+    'routing.allocation.require._name': 'no-such-node',
+  })
+  await opensearch('PUT', path, definition)
+
+  await expect(test.reindexing.build()).rejects.toThrow(
+    `has not started every primary shard of ${test.prefix}orders-v2`,
+  )
+  expect(await targets()).toEqual([`${test.prefix}orders-v1`])
+  await test.write(sourceOrder({ id: 'ord_1' }))
+  expect(await test.reindexing.rollBack()).toMatchObject({ removed: [`${test.prefix}orders-v2`] })
 })
 
 it('finish ends a switch that was interrupted before it removed the alias for copies', async () => {

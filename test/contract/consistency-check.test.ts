@@ -101,6 +101,11 @@ describe.each(useStoresByShards())('a store on %s', (_name, open) => {
       })
     })
 
+    it('expects no order of a sandbox in the source', async () => {
+      await write(SHARED, sourceOrder({ id: 'ord_test_1', owner_account_id: 'acc_1.test' }))
+      expect(await check([SHARED])).toMatchObject({ ...CLEAN, documents: 3 })
+    })
+
     it('reports a missing document', async () => {
       await write(SHARED)
       await store.drop('acc_2', 'ord_1')

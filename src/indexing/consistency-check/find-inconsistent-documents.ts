@@ -5,9 +5,9 @@ import type { IndexInspection, InspectedDocument } from './index-inspection.ts'
 import { invalidKeyFields } from './invalid-key-fields.ts'
 import type { Recheck } from './recheck.ts'
 
-/** Which accounts may have a document of an order; `null`: any of them. */
+/** Which accounts may have a document of the order of this one; `null`: any of them. */
 export interface Expectation {
-  accounts(orderId: string, record: OrderVersionRecord | undefined): readonly string[] | null
+  accounts(document: ViewKey, record: OrderVersionRecord | undefined): readonly string[] | null
   /** Why a document is unexpected, in words for an operator. */
   what: string
   /** Whether `accounts` needs the version record. */
@@ -38,9 +38,9 @@ export async function findInconsistentDocuments(
   let candidates: ViewKey[] = []
 
   const unexpected = (keys: readonly ViewKey[], records: ReadonlyMap<string, OrderVersionRecord>) =>
-    keys.filter(({ accountId, orderId }) => {
-      const accounts = expectation.accounts(orderId, records.get(orderId))
-      return accounts !== null && !accounts.includes(accountId)
+    keys.filter((key) => {
+      const accounts = expectation.accounts(key, records.get(key.orderId))
+      return accounts !== null && !accounts.includes(key.accountId)
     })
   const readRecords = (keys: readonly ViewKey[]) =>
     inspection.versionRecords([...new Set(keys.map(({ orderId }) => orderId))])

@@ -7,7 +7,7 @@ import { writeTimestampsAheadMs } from '../../indexing/consistency-check/index-i
 import { type ChangeStream, totalCount } from '../../indexing/sources/change-stream.ts'
 import { createLagTracker } from '../../indexing/sources/visibility-lag.ts'
 import { watch } from '../../indexing/sources/watch.ts'
-import { monotonicClock, wallClock } from '../../lib/clock.ts'
+import { monotonicClock } from '../../lib/clock.ts'
 import { openLog } from '../../observability/log.ts'
 import { createIndexingMetrics } from '../../observability/metrics/indexing.ts'
 import { registerProcessMetrics } from '../../observability/metrics/process.ts'
@@ -65,7 +65,6 @@ async function watchWithOperations(
     await watch({
       openIndex,
       stream,
-      clock: wallClock,
       monotonic: monotonicClock,
       signal,
       events: {

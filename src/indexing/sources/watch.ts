@@ -27,8 +27,6 @@ export interface WatchOptions {
     signal: AbortSignal
   }): Promise<OrderIndex>
   stream: ChangeStream
-  /** Epoch milliseconds. */
-  clock: Clock
   monotonic: Clock
   /** Ends the watch after the current batch. */
   signal: AbortSignal
@@ -94,7 +92,7 @@ export async function watch(options: WatchOptions): Promise<void> {
   /** Reads and writes until the signal aborts, beginning with the entries delivered before. */
   async function consumeStream(index: OrderIndex): Promise<void> {
     const { stream, monotonic } = options
-    const writer = createWriter(index, options.clock)
+    const writer = createWriter(index, index.now)
     const onSlow = outage.reportFailure
     let claimedAt = Number.NEGATIVE_INFINITY
     let trimmedAt = monotonic()

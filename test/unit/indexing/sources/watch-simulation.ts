@@ -57,7 +57,7 @@ export function createWatchSimulation(): WatchSimulation {
     hasLiveWrites: () => true,
     async refresh() {},
     lastWrite: () => lastWrite,
-    now: index.now,
+    now: () => index.now(),
     async close() {
       watching.log.push('closed')
     },
@@ -81,7 +81,6 @@ export function createWatchSimulation(): WatchSimulation {
           return opened
         },
         stream,
-        clock: () => Date.parse('2026-04-01T00:00:00Z'),
         monotonic: () => watching.nowMs,
         signal: stopping.signal,
         events,

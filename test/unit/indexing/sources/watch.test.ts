@@ -30,6 +30,13 @@ describe('watch', () => {
     expect(watching.index.document('acc_1', 'ord_1')?.updatedKey).toBe(FIRST_WRITE_TIMESTAMP)
   })
 
+  it('the watch dates events with the clock of the index, which limits a fast one', async () => {
+    watching.index.subscribed.add('acc_1')
+    watching.index.now = () => 5_000
+    await run(order('ord_1'))
+    expect(watching.index.events).toMatchObject([{ recordedAt: 5_000 }])
+  })
+
   it('the watch counts the results of the entries', async () => {
     await run(order('ord_1'), order('ord_1'), order('ord_1', 2))
     expect(watching.log).toContain('written 1, unchanged 1, older 1')

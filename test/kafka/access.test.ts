@@ -142,3 +142,27 @@ it('a certificate of an unknown CA is rejected', async () => {
   expect(code).toBe(1)
   expect(stderr).toMatch(/KAFKA_BROKERS.*unable to verify the first certificate/)
 })
+
+it('index check reads every partition, also above the quota of its client', async () => {
+  const split = await openKafkaFeed(kafka.plainBroker, { partitions: 2 })
+  const settings = { DATA_DIR: folder, ...split.env }
+  const orders = Array.from({ length: 40 }, (_, n) => sourceOrder({ id: `ord_${n}` }))
+  await split.addRecords(
+    ...orders.map((order, n) => ({ value: Buffer.from(JSON.stringify(order)), partition: n % 2 })),
+  )
+  const watch = watchInProcess(settings)
+  await expect.poll(split.backlog, { timeout: 60_000 }).toBe(0)
+  await watch.stop()
+
+  const entities = [{ entityType: 'client-id', entityName: 'public-orders-api' }] as const
+  const limit = { key: 'consumer_byte_rate', value: 2_000, remove: false } as const
+  await split.admin.alterClientQuotas({ entries: [{ entities: [...entities], ops: [limit] }] })
+  try {
+    const { code, stdout } = await runCommand(['index', 'check', '--json'], settings)
+    expect({ code, report: JSON.parse(stdout) }).toMatchObject({ code: 0, report: { read: 40 } })
+  } finally {
+    const end = { key: limit.key, remove: true } as const
+    await split.admin.alterClientQuotas({ entries: [{ entities: [...entities], ops: [end] }] })
+    await split.close()
+  }
+})

@@ -4,17 +4,12 @@ import type {
 } from '../../indexing/consistency-check/stream-inspection.ts'
 import { READ_LIMITS } from '../../indexing/sources/change-stream.ts'
 import { monotonicClock } from '../../lib/clock.ts'
+import { retryUntilDeadline } from '../../lib/retry-until-deadline.ts'
+import { Unavailable } from '../../lib/unavailable.ts'
 import { connectKafka, type KafkaConnection, type KafkaOptions } from './connection.ts'
 import { fetchEntries } from './fetch-entries.ts'
-import {
-  countOffsets,
-  listBacklog,
-  listCommitted,
-  listEarliest,
-  listRanges,
-  readTopics,
-} from './offsets.ts'
-import type { Offsets } from './positions.ts'
+import { countOffsets, listBacklog, listCommitted, listRanges, readTopics } from './offsets.ts'
+import type { FetchedEntries, Offsets } from './positions.ts'
 
 /** Read-only access to the topic of changes: commits no offset. */
 export function openKafkaStreamInspection(options: KafkaOptions): StreamInspection {
@@ -62,23 +57,44 @@ async function readOldestAge(
 /** The records before the committed offsets that the topic still has, in pages. */
 async function* readAcknowledged(connection: KafkaConnection): AsyncGenerator<AcknowledgedEntry[]> {
   const { send, topic } = connection
-  const [earliest, committed] = await send(async () => {
+  const [ranges, committed] = await send(async () => {
     const { partitions } = (await readTopics(connection)).changes
     return await Promise.all([
-      listEarliest(connection, topic, partitions),
+      listRanges(connection, topic, partitions),
       listCommitted(connection, partitions),
     ])
   })
-  for (const [partition, end] of committed) {
-    for (let from = earliest.get(partition) ?? end; from < end; ) {
-      const offsets = new Map([[partition, from]])
-      const limits = { maxBytes: READ_LIMITS.bytes, waitMs: 0 }
-      const fetched = await send(() => fetchEntries(connection, offsets, limits))
-      const page = fetched.get(partition)
-      if (page === undefined) break
+  for (const [partition, position] of committed) {
+    const range = ranges.get(partition) ?? { from: position, to: position }
+    const end = position < range.to ? position : range.to
+    for (let from = range.from; from < end; ) {
+      const page = await readPage(connection, partition, from)
       const entries = page.entries.filter(({ offset }) => offset < end)
       yield entries.map(({ id, order }) => ({ id, order: order ?? null }))
       from = page.nextOffset
     }
   }
+}
+
+/** Longer than a broker delays the responses to a client above its quota. */
+const PAGE_DEADLINE_MS = 60_000
+
+/** Above the quota of a client, a broker returns no record of a partition that has some. */
+async function readPage(
+  connection: KafkaConnection,
+  partition: number,
+  from: bigint,
+): Promise<FetchedEntries> {
+  const limits = { maxBytes: READ_LIMITS.bytes, waitMs: 0 }
+  const policy = { deadlineMs: PAGE_DEADLINE_MS, activity: 'reading the topic of changes' }
+  return await retryUntilDeadline(policy, async () => {
+    const fetched = await connection.send(() =>
+      fetchEntries(connection, new Map([[partition, from]]), limits),
+    )
+    const page = fetched.get(partition)
+    if (page !== undefined) return page
+    throw new Unavailable(
+      `Kafka returned no record of partition ${partition} of "${connection.topic}" from offset ${from} on: raise the consumer_byte_rate of this client, or try again`,
+    )
+  })
 }

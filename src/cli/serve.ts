@@ -39,21 +39,21 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
     logger,
   )
   const { registry } = metrics
-  const beside = createSideServices(config, { services, logger, registry, tracing, demo })
+  const sideServices = createSideServices(config, { services, logger, registry, tracing, demo })
   const shutdown = createGracefulShutdown(app.server, async () => {
     const { status, checks } = await isReady()
-    return { status, checks: { ...checks, ...beside.checks() } }
+    return { status, checks: { ...checks, ...sideServices.checks() } }
   })
   const operations = buildOperationsApp(shutdown.isReady, metrics)
   const close = async () => {
-    await beside.stop()
+    await sideServices.stop()
     await service.close()
     await operations.close()
   }
   const closed = closeOnSignal(
     logger,
     async () => {
-      await Promise.all([shutdown.drain(), beside.stop()])
+      await Promise.all([shutdown.drain(), sideServices.stop()])
       await close()
     },
     io,
@@ -66,9 +66,9 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
     await listen(app, config.host, config.port, 'PORT')
     await listenOperations(operations, config, logger)
     await isReady() // Logs failing checks at start.
-    await beside.start()
+    await sideServices.start()
     if (demoKeys !== null) {
-      io.stdout.write(`${beside.welcome(serverUrl(app), demoKeys, Date.now())}\n`)
+      io.stdout.write(`${sideServices.welcome(serverUrl(app), demoKeys, Date.now())}\n`)
     }
     flushCompileCache() // A killed process would not save the cache of NODE_COMPILE_CACHE.
   } catch (error) {

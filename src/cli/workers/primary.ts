@@ -53,7 +53,7 @@ export async function serveCluster(
     }),
   )
   // The primary outlives its workers, and one process delivers.
-  const beside = createSideServices(config, {
+  const sideServices = createSideServices(config, {
     services,
     logger,
     registry: metrics.registry,
@@ -82,7 +82,7 @@ export async function serveCluster(
     // A shutdown that began during the requests is not an outage.
     if (isDraining) return DRAINING
     const { status, checks } = aggregateHealth(config.workers, reported)
-    return { status, checks: { ...checks, ...beside.checks() } }
+    return { status, checks: { ...checks, ...sideServices.checks() } }
   }
 
   /** The pool replaces workers that exit; only a restart replaces one that does not respond. */
@@ -92,8 +92,8 @@ export async function serveCluster(
   }
 
   const operations = buildOperationsApp(isReady, { registry: metrics }, isAlive)
-  const stopBeside = async () => {
-    await beside.stop()
+  const stopSideServices = async () => {
+    await sideServices.stop()
     await tracing?.close()
   }
   const close = () => Promise.all([operations.close(), services.close()])
@@ -102,7 +102,7 @@ export async function serveCluster(
     async () => {
       isDraining = true
       process.once('exit', pool.kill) // For a second signal or a timeout.
-      await Promise.all([pool.shutDown(), stopBeside()])
+      await Promise.all([pool.shutDown(), stopSideServices()])
       await close()
     },
     io,
@@ -114,13 +114,13 @@ export async function serveCluster(
     const demoKeys = demo ? await seedDemo(services, Date.now()) : null
     const address = await pool.start()
     await listenOperations(operations, config, logger)
-    await beside.start()
+    await sideServices.start()
     if (demoKeys !== null) {
-      io.stdout.write(`${beside.welcome(address, demoKeys, Date.now())}\n`)
+      io.stdout.write(`${sideServices.welcome(address, demoKeys, Date.now())}\n`)
     }
   } catch (error) {
     pool.kill()
-    await stopBeside()
+    await stopSideServices()
     await close()
     throw error
   }

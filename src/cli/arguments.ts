@@ -60,11 +60,14 @@ export function list(text: string): string[] {
   return text === '' ? [] : text.split(',').map((part) => part.trim())
 }
 
-/** Parses a positive integer; `expected` is the error. */
-export const positiveInteger = (expected: string) => (text: string) => {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && Number.isSafeInteger(number) && number > 0) return number
-  throw new InvalidArgumentError(expected)
+/** Parses an integer between `from` and `to` inclusive. `kind`: what the error expects. */
+export function integer(from: number, to = Number.MAX_SAFE_INTEGER, kind = 'an integer') {
+  const range = to === Number.MAX_SAFE_INTEGER ? `: ${from} or greater` : ` from ${from} to ${to}`
+  return (text: string): number => {
+    const number = Number(text)
+    if (/^\d+$/.test(text) && number >= from && number <= to) return number
+    throw new InvalidArgumentError(`Expected ${kind}${range}.`)
+  }
 }
 
 function parseDuration(text: string): number | undefined {

@@ -1,6 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { auditEntryJson } from '../management/audit/audit-json.ts'
-import { account, positiveInteger } from './arguments.ts'
+import { account, integer } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
 import { type JsonFlag, printJson, printTable } from './output.ts'
 import type { WithKeyManagement } from './with-services.ts'
@@ -13,7 +13,6 @@ interface ListOptions extends JsonFlag {
 const DEFAULT_ENTRIES = 50
 /** The largest result of one search in OpenSearch; the API has pages. */
 const MAX_ENTRIES = 10_000
-const LIMIT_HELP = `Expected an integer from 1 to ${MAX_ENTRIES}.`
 
 /** `audit list`: the newest changes first. */
 export function addAudit(audit: Command, withKeys: WithKeyManagement, context: CommandContext) {
@@ -22,8 +21,8 @@ export function addAudit(audit: Command, withKeys: WithKeyManagement, context: C
     .description('list the changes of keys, accounts, webhooks and sessions, newest first')
     .option('--account <id>', 'only of this account', account)
     .addOption(
-      new Option('--limit <count>', 'how many of them')
-        .argParser(parseLimit)
+      new Option('--limit <n>', 'how many of them')
+        .argParser(integer(1, MAX_ENTRIES))
         .default(DEFAULT_ENTRIES),
     )
     .option('--json', 'print them as JSON')
@@ -40,10 +39,4 @@ export function addAudit(audit: Command, withKeys: WithKeyManagement, context: C
           )
       }),
     )
-}
-
-function parseLimit(text: string): number {
-  const limit = positiveInteger(LIMIT_HELP)(text)
-  if (limit <= MAX_ENTRIES) return limit
-  throw new InvalidArgumentError(LIMIT_HELP)
 }

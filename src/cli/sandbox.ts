@@ -14,7 +14,7 @@ import { sandboxScenarios, scenarioJson } from '../management/sandbox/sandbox-sc
 import type { SandboxOrder } from '../management/sandbox/sandbox-store.ts'
 import { createSinkWrite } from '../management/sandbox/write-source-orders.ts'
 import { openIngestionStream } from '../services.ts'
-import { account, positiveInteger } from './arguments.ts'
+import { account, integer } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
 import { type JsonFlag, printJson, printTable } from './output.ts'
 import type { WithServices } from './with-services.ts'
@@ -85,12 +85,7 @@ export function addSandbox(
     .command('list')
     .description('list the orders of a sandbox, newest first')
     .requiredOption('--account <id>', 'the account', account)
-    .option(
-      '--limit <count>',
-      'how many',
-      positiveInteger('Expected a positive integer.'),
-      DEFAULT_LISTED_ORDERS,
-    )
+    .option('--limit <n>', 'how many', integer(1), DEFAULT_LISTED_ORDERS)
     .option('--json', 'print them as JSON')
     .action(({ account: accountId, limit, json }: AccountFlags & { limit: number }) =>
       withSandbox(async ({ list }) => {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { type CheckReport, checkIndex } from '../../indexing/consistency-check/check-index.ts'
 import type { SourceEntry } from '../../indexing/consistency-check/compare-orders.ts'
 import type { IndexInspection } from '../../indexing/consistency-check/index-inspection.ts'
@@ -10,6 +10,7 @@ import {
 import type { StreamInspection } from '../../indexing/consistency-check/stream-inspection.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { openStreamInspection } from '../../services.ts'
+import { integer } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
 import type { JsonFlag } from '../output.ts'
 import { abortOnSignal } from '../signals.ts'
@@ -39,7 +40,7 @@ export function addCheck(
       'compare the index with source orders; without a file, with its own version records and the change stream',
     )
     .argument('[file]', 'the expected orders: a file, or - for standard input')
-    .option('--examples <n>', 'maximum number of inconsistencies to list', count, EXAMPLES)
+    .option('--examples <n>', 'maximum number of inconsistencies to list', integer(0), EXAMPLES)
     .option('--json', 'print the report as JSON')
     .action(async (file: string | undefined, { examples, json }: CheckFlags) =>
       withServices(async ({ inspection }, config) => {
@@ -127,9 +128,4 @@ function createMilestones(progress: Progress, what: string): (count: number) => 
     progress.printLine(`checked ${count} ${what}`)
     next = count + MILESTONE
   }
-}
-
-function count(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('Expected a number: 0 or greater.')
 }

@@ -5,7 +5,7 @@ import { type LoadSummary, load } from '../../indexing/sources/load.ts'
 import { type ValidationSummary, validateLines } from '../../indexing/sources/validate-lines.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { openChangeStream, type Services } from '../../services.ts'
-import { instant, positiveInteger } from '../arguments.ts'
+import { instant, integer } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type JsonFlag, printJson } from '../output.ts'
 import { abortOnSignal } from '../signals.ts'
@@ -56,7 +56,7 @@ export function addLoad(index: Command, withServices: WithServices, context: Com
     .option(
       '--from-line <n>',
       'skip the lines before this one',
-      positiveInteger('Expected a line number: 1 or greater.'),
+      integer(1, Number.MAX_SAFE_INTEGER, 'a line number'),
       1,
     )
     .option('--dry-run', 'validate every line and write nothing; needs no settings')

@@ -1,8 +1,9 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { MAX_SHARDS } from '../../config/config.ts'
 import type { Reindexing, ReindexSummary } from '../../indexing/reindexing.ts'
 import { type Clock, monotonicClock } from '../../lib/clock.ts'
 import { createStatusLine, type Screen } from '../../lib/status-line.ts'
+import { integer } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type JsonFlag, printJson } from '../output.ts'
 import { abortOnSignal } from '../signals.ts'
@@ -17,12 +18,6 @@ interface ReindexFlags extends JsonFlag {
 const NOT_NEEDED =
   'the embedded store needs no reindex: it migrates its tables at start. Set OPENSEARCH_URL to reindex OpenSearch'
 
-function shardCount(text: string): number {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && number >= 1 && number <= MAX_SHARDS) return number
-  throw new InvalidArgumentError(`Expected an integer from 1 to ${MAX_SHARDS}.`)
-}
-
 /** `index reindex`. */
 export function addReindex(
   index: Command,
@@ -35,8 +30,8 @@ export function addReindex(
     .addOption(new Option('--finish', 'remove the previous index').conflicts('rollback'))
     .option('--rollback', 'switch reads back to the previous index and remove the new one')
     .addOption(
-      new Option('--shards <number>', 'primary shards of the new index; default: as many as now')
-        .argParser(shardCount)
+      new Option('--shards <n>', 'primary shards of the new index; default: as many as now')
+        .argParser(integer(1, MAX_SHARDS))
         .conflicts(['finish', 'rollback']),
     )
     .option('--json', 'print the summary as JSON')

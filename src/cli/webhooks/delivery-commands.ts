@@ -9,7 +9,7 @@ import {
   MAX_LISTED_DELIVERIES,
 } from '../../webhooks/management/delivery-operations.ts'
 import { deliveryJson } from '../../webhooks/management/webhook-json.ts'
-import { instant, positiveInteger } from '../arguments.ts'
+import { instant, integer } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
 import { type JsonFlag, printJson, printTable } from '../output.ts'
 import { abortOnSignal } from '../signals.ts'
@@ -19,7 +19,6 @@ interface FailedFlag {
   failed?: true
 }
 
-const LIMIT_HELP = `Expected an integer from 1 to ${MAX_LISTED_DELIVERIES}.`
 const TEST_WAIT_MS = 30_000
 
 /** `webhooks test | deliveries | resend | replay`. */
@@ -50,7 +49,7 @@ export function addDeliveryCommands(
     .option(
       '--limit <n>',
       `at most this many, 1 to ${MAX_LISTED_DELIVERIES}`,
-      positiveInteger(LIMIT_HELP),
+      integer(1, MAX_LISTED_DELIVERIES),
       DEFAULT_LISTED_DELIVERIES,
     )
     .option('--json', 'print them as JSON')

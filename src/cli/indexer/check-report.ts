@@ -5,6 +5,7 @@ import {
 } from '../../indexing/consistency-check/inconsistency.ts'
 import type { ProgramIo } from '../command-context.ts'
 import { printJson } from '../output.ts'
+import { summaryText } from './summary.ts'
 
 export function isConsistent(report: CheckReport): boolean {
   return countInconsistencies(report) === 0
@@ -31,10 +32,7 @@ export function printReport(
   const more = countInconsistencies(counts) - examples.length
   if (more > 0)
     stdout.write(examples.length > 0 ? `and ${more} more\n` : `${more} inconsistencies\n`)
-  const parts = Object.entries(counts).map(([name, count]) => {
-    return `${name.replaceAll('_', ' ')}: ${count}`
-  })
-  stdout.write(`${parts.join(', ')}\n`)
+  stdout.write(`${summaryText(counts)}\n`)
 }
 
 const REPAIR =

@@ -18,6 +18,7 @@ import type { WithServices } from '../with-services.ts'
 import { isConsistent, printReport } from './check-report.ts'
 import { openInput } from './load-input.ts'
 import { createProgress, type Progress } from './progress.ts'
+import { rejectionText, secondsSince } from './summary.ts'
 
 interface CheckFlags extends JsonFlag {
   examples: number
@@ -49,8 +50,7 @@ export function addCheck(
         const report = await (file === undefined
           ? checkStream(check, await openStreamInspection(config))
           : checkFile(check, file))
-        const seconds = Math.round((monotonicClock() - startedAt) / 100) / 10
-        printReport({ ...report, seconds }, json ?? false, context)
+        printReport({ ...report, seconds: secondsSince(startedAt) }, json ?? false, context)
         if (!isConsistent(report)) context.setFailed()
       }),
     )
@@ -101,8 +101,7 @@ async function check(
       isWhole,
       maxExamples,
       pause: (ms) => setTimeout(ms, undefined, { signal }),
-      onRejected: (place, { path, reason }) =>
-        progress.printLine([place, path, reason].filter(Boolean).join(': ')),
+      onRejected: (place, error) => progress.printLine(rejectionText(place, error)),
       onProgress({ knownOrders, documents, ...counts }) {
         signal.throwIfAborted()
         if (knownOrders + documents === 0) progress.update(counts)

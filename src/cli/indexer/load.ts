@@ -13,6 +13,7 @@ import type { WithServices } from '../with-services.ts'
 import { type LoadInput, openInput } from './load-input.ts'
 import { createLoadWriter, type WriterFlags } from './load-writer.ts'
 import { createProgress, type Progress } from './progress.ts'
+import { rejectionText, secondsSince, summaryText } from './summary.ts'
 
 interface LoadFlags extends JsonFlag, WriterFlags {
   dryRun?: true
@@ -103,10 +104,10 @@ async function runWithProgress<Summary extends object>(
   const input = await openInput(file, stdin, signal)
   const progress = createProgress(stderr, input, monotonicClock)
   try {
-    const onRejected: LoadContext['onRejected'] = (line, { path, reason }) =>
-      progress.printLine([`line ${line}`, path, reason].filter(Boolean).join(': '))
+    const onRejected: LoadContext['onRejected'] = (line, error) =>
+      progress.printLine(rejectionText(`line ${line}`, error))
     const counts = await work({ input, progress, onRejected, signal })
-    return { ...counts, seconds: Math.round((monotonicClock() - startedAt) / 100) / 10 }
+    return { ...counts, seconds: secondsSince(startedAt) }
   } finally {
     progress.end()
     input.close()
@@ -180,11 +181,4 @@ async function resumable<Summary>(
     }
     throw error
   }
-}
-
-function summaryText(summary: Timed<LoadSummary | ValidationSummary | EnqueueSummary>): string {
-  const parts = Object.entries(summary).map(
-    ([name, count]) => `${name.replaceAll('_', ' ')}: ${count}`,
-  )
-  return parts.join(', ')
 }

@@ -1,12 +1,17 @@
-import type { DeliveryBacklog } from './deliveries/delivery.ts'
-import type { WebhookStores } from './webhook-stores.ts'
+import type { DeliveryBacklog, DeliveryStore } from './deliveries/delivery.ts'
+import type { EventFeed } from './webhook-stores.ts'
+
+interface BacklogStores {
+  deliveries: Pick<DeliveryStore, 'backlog'>
+  events: Pick<EventFeed, 'backlog'>
+}
 
 /**
  * What waits to be sent: due deliveries, and event records without deliveries. Those are all that
  * grows while no dispatcher runs, or while it cannot read them. Throws Unavailable.
  */
 export async function readBacklog(
-  { deliveries, events }: Pick<WebhookStores, 'deliveries' | 'events'>,
+  { deliveries, events }: BacklogStores,
   nowMs: number,
 ): Promise<DeliveryBacklog> {
   const [{ due, oldestDueAt }, { records, oldestRecordedAt }] = await Promise.all([

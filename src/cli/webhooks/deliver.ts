@@ -5,12 +5,10 @@ import type { Config } from '../../config/config.ts'
 import { buildOperationsApp } from '../../http/operations/operations-app.ts'
 import { listenOperations } from '../../http/operations/operations-port.ts'
 import { createReadinessCheck, probeOrders } from '../../http/operations/readiness.ts'
-import { wallClock } from '../../lib/clock.ts'
 import { openLog } from '../../observability/log.ts'
 import { registerProcessMetrics } from '../../observability/metrics/process.ts'
 import { createWebhookMetrics } from '../../observability/metrics/webhooks.ts'
 import type { Services } from '../../services.ts'
-import { readBacklog } from '../../webhooks/backlog.ts'
 import { requireWebhookSecrets } from '../../webhooks/management/endpoint-secrets.ts'
 import type { CommandContext } from '../command-context.ts'
 import { openTracing } from '../open-tracing.ts'
@@ -53,15 +51,14 @@ async function deliverWithOperations(
   signal: AbortSignal,
 ): Promise<void> {
   const registry = new Registry()
-  const { endpoints } = services.webhooks
-  const metrics = createWebhookMetrics(registry, {
-    backlog: () => readBacklog(services.webhooks, wallClock()),
-    counts: () => endpoints.counts(),
-  })
+  const metrics = createWebhookMetrics(registry, services.webhooks)
   registerProcessMetrics({ registry })
   const tracing = await openTracing(config, logger)
   const readiness = createReadinessCheck(
-    { orders: () => probeOrders(services.orders), webhooks: () => endpoints.counts() },
+    {
+      orders: () => probeOrders(services.orders),
+      webhooks: () => services.webhooks.endpoints.counts(),
+    },
     'webhooks are delayed',
     logger,
   )

@@ -2,11 +2,10 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { Config } from '../../config/config.ts'
 import type { CheckState } from '../../http/operations/readiness.ts'
-import { monotonicClock, wallClock } from '../../lib/clock.ts'
+import { monotonicClock } from '../../lib/clock.ts'
 import { createWebhookMetrics } from '../../observability/metrics/webhooks.ts'
 import type { Tracing } from '../../observability/tracing/tracing.ts'
 import type { Services } from '../../services.ts'
-import { readBacklog } from '../../webhooks/backlog.ts'
 import { runDispatcher } from './dispatcher-process.ts'
 import { keepRunning } from './keep-running.ts'
 import { warnOfRetention } from './warn-of-retention.ts'
@@ -36,11 +35,7 @@ export function startEmbeddedDispatcher(
 ): EmbeddedDispatcher {
   if (config.opensearchUrls !== undefined) return { stop: async () => {}, checks: () => ({}) }
   warnOfRetention(config, logger)
-  const { endpoints } = services.webhooks
-  const metrics = createWebhookMetrics(registry, {
-    backlog: () => readBacklog(services.webhooks, wallClock()),
-    counts: () => endpoints.counts(),
-  })
+  const metrics = createWebhookMetrics(registry, services.webhooks)
   const stopping = new AbortController()
   const dependencies = { services, logger, metrics, tracing }
   const { signal } = stopping

@@ -1,8 +1,10 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { wallClock } from '../../lib/clock.ts'
-import type { DeliveryBacklog } from '../../webhooks/deliveries/delivery.ts'
+import { readBacklog } from '../../webhooks/backlog.ts'
+import type { DeliveryBacklog, DeliveryStore } from '../../webhooks/deliveries/delivery.ts'
 import { attemptOutcomes } from '../../webhooks/dispatcher/dispatcher-events.ts'
-import type { EndpointCounts } from '../../webhooks/endpoints/endpoint.ts'
+import type { EndpointStore } from '../../webhooks/endpoints/endpoint.ts'
+import type { EventFeed } from '../../webhooks/webhook-stores.ts'
 import { LAG_BUCKETS } from './buckets.ts'
 
 /** Metrics of a process that delivers webhooks. */
@@ -16,10 +18,11 @@ export interface WebhookMetrics {
   disabledEndpoints: Counter<'reason'>
 }
 
-/** Reads of the store; each scrape calls them. */
-export interface WebhookGauges {
-  backlog(): Promise<DeliveryBacklog>
-  counts(): Promise<EndpointCounts>
+/** What each scrape reads. */
+export interface MeasuredStores {
+  deliveries: Pick<DeliveryStore, 'backlog'>
+  events: Pick<EventFeed, 'backlog'>
+  endpoints: Pick<EndpointStore, 'counts'>
 }
 
 const ENDPOINT_STATES = ['enabled', 'failing', 'disabled'] as const
@@ -28,7 +31,7 @@ const DISABLED_BY_DISPATCHER = ['failing', 'gone'] as const
 /** Adds the metrics to the registry. Gauges are NaN while the store is unavailable. */
 export function createWebhookMetrics(
   registry: Registry,
-  { backlog, counts }: WebhookGauges,
+  { deliveries, events, endpoints }: MeasuredStores,
 ): WebhookMetrics {
   const registers = [registry]
   const attempts = new Counter({
@@ -58,8 +61,8 @@ export function createWebhookMetrics(
   for (const reason of DISABLED_BY_DISPATCHER) disabledEndpoints.inc({ reason }, 0)
   let reading: Promise<DeliveryBacklog | null> | null = null
   /** The gauges of one scrape share a read. */
-  function readBacklog(): Promise<DeliveryBacklog | null> {
-    reading ??= backlog()
+  function sharedBacklog(): Promise<DeliveryBacklog | null> {
+    reading ??= readBacklog({ deliveries, events }, wallClock())
       .catch(() => null)
       .finally(() => {
         reading = null
@@ -71,7 +74,7 @@ export function createWebhookMetrics(
     help: 'Seconds since the oldest delivery became due, or the oldest event without deliveries was recorded; 0 without both, NaN while the store is unavailable.',
     registers,
     async collect() {
-      const found = await readBacklog()
+      const found = await sharedBacklog()
       this.set(found === null ? Number.NaN : secondsSince(found.oldestDueAt))
     },
   })
@@ -80,7 +83,7 @@ export function createWebhookMetrics(
     help: 'Deliveries that are due, and events without deliveries; NaN while the store is unavailable.',
     registers,
     async collect() {
-      this.set((await readBacklog())?.due ?? Number.NaN)
+      this.set((await sharedBacklog())?.due ?? Number.NaN)
     },
   })
   new Gauge({
@@ -89,7 +92,7 @@ export function createWebhookMetrics(
     labelNames: ['state'] as const,
     registers,
     async collect() {
-      const found = await counts().catch(() => null)
+      const found = await endpoints.counts().catch(() => null)
       for (const state of ENDPOINT_STATES) this.set({ state }, found?.[state] ?? Number.NaN)
     },
   })

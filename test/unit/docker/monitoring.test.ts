@@ -55,8 +55,9 @@ function exported(): Set<string> {
   )
   const none = { due: 0, oldestDueAt: null }
   createWebhookMetrics(serving.registry, {
-    backlog: async () => none,
-    counts: async () => ({ enabled: 0, failing: 0, disabled: 0 }),
+    deliveries: { backlog: async () => none },
+    events: { backlog: async () => ({ records: 0, oldestRecordedAt: null }) },
+    endpoints: { counts: async () => ({ enabled: 0, failing: 0, disabled: 0 }) },
   })
   createManagementMetrics(serving.registry)
   for (const metrics of [serving, indexing]) registerProcessMetrics(metrics)

@@ -3,18 +3,27 @@ import { expect, it, vi } from 'vitest'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import {
   createWebhookMetrics,
-  type WebhookGauges,
+  type MeasuredStores,
 } from '../../../../src/observability/metrics/webhooks.ts'
 import { metricIn } from '../../../support/http/metric.ts'
 
-const IDLE: WebhookGauges = {
+type Reads = MeasuredStores['deliveries'] & MeasuredStores['endpoints']
+
+const IDLE: Reads = {
   backlog: async () => ({ due: 0, oldestDueAt: null }),
   counts: async () => ({ enabled: 0, failing: 0, disabled: 0 }),
 }
 
-function open(gauges: Partial<WebhookGauges> = {}) {
+const NO_EVENTS = { backlog: async () => ({ records: 0, oldestRecordedAt: null }) }
+
+function open(reads: Partial<Reads> = {}) {
   const registry = new Registry()
-  const metrics = createWebhookMetrics(registry, { ...IDLE, ...gauges })
+  const store = { ...IDLE, ...reads }
+  const metrics = createWebhookMetrics(registry, {
+    deliveries: store,
+    events: NO_EVENTS,
+    endpoints: store,
+  })
   /** The values of these series. */
   async function read(...series: string[]): Promise<number[]> {
     const exposition = await registry.metrics()

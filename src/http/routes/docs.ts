@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { readOpenApiFile } from '../../openapi/openapi-files.ts'
+import { contentSecurityPolicy } from '../content-security-policy.ts'
 import { contentTypeOf } from '../content-type.ts'
 import { acceptsHtml } from '../headers.ts'
 import { throwNotFound } from '../plugins/error-handler.ts'
@@ -9,18 +10,7 @@ import type { DocsContents } from './docs-contents.ts'
 
 const PAGE = '/docs'
 
-/** Everything comes from this origin, and neither scripts nor styles are inline. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  // Test requests from the page go to this service only.
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const CONTENT_SECURITY_POLICY = contentSecurityPolicy()
 
 export interface DocsOptions {
   contents: DocsContents

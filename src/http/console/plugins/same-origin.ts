@@ -1,12 +1,11 @@
 import fp from 'fastify-plugin'
 import { ApiError } from '../../api-error.ts'
+import { READ_METHODS } from '../../routes/read-route.ts'
 
 export interface SameOriginOptions {
   /** The origin of the page. */
   origin(): string
 }
-
-const READ_METHODS = ['GET', 'HEAD']
 
 /**
  * Accepts only requests of the page itself, also where a browser ignores `SameSite`. A change must

@@ -1,20 +1,11 @@
 import fp from 'fastify-plugin'
-
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ')
+import { contentSecurityPolicy } from '../../content-security-policy.ts'
 
 const HEADERS = {
-  'Content-Security-Policy': POLICY,
+  'Content-Security-Policy': contentSecurityPolicy(
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ),
   'X-Content-Type-Options': 'nosniff',
   // For browsers without `frame-ancestors`.
   'X-Frame-Options': 'DENY',

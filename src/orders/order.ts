@@ -11,6 +11,12 @@ import { cents, instant, nullable, oneOf, orNull, pattern, resource } from './sc
 export const ORDER_SCHEMA_VERSION = 1
 
 export const orderIdPattern = '^ord_[A-Za-z0-9_-]{1,60}$'
+const ORDER_ID = new RegExp(orderIdPattern)
+
+/** Whether a text has the form of an order id. */
+export function isOrderId(text: string): boolean {
+  return ORDER_ID.test(text)
+}
 
 /** The public order. Every key is always present, with `null` where it has no value. */
 export const Order = resource('Order', 'Pedido.', {

@@ -4,7 +4,7 @@ import { freeOwned } from '../../lib/owned-bytes.ts'
 import type { CursorCodec } from '../../orders/cursor.ts'
 import { listParamNames, parseListParams } from '../../orders/list-params.ts'
 import { createMaskedReader, rejectPersonalFilters } from '../../orders/masked-reader.ts'
-import { orderIdPattern } from '../../orders/order.ts'
+import { isOrderId } from '../../orders/order.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
 import { listOrders } from '../../orders/paging.ts'
 import { ApiError } from '../api-error.ts'
@@ -19,7 +19,6 @@ export interface OrdersRoutesOptions {
 }
 
 const Params = Type.Object({ id: Type.String() })
-const ORDER_ID = new RegExp(orderIdPattern)
 
 /** `GET /v1/orders` and `GET /v1/orders/{id}`. */
 const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app, options) => {
@@ -52,7 +51,7 @@ const ordersRoutes: FastifyPluginAsyncTypebox<OrdersRoutesOptions> = async (app,
       const { id } = request.params
       const { accountId, key } = callerOf(request)
       const reader = isMaskedKey(key) ? masked : store
-      const order = ORDER_ID.test(id) ? await reader.get(accountId, id, request.scope) : null
+      const order = isOrderId(id) ? await reader.get(accountId, id, request.scope) : null
       if (order === null) throw new ApiError('resource_missing')
       return sendCacheable(request, reply, order)
     },

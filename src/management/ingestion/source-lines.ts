@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { isValidationError } from '../../indexing/projection/change.ts'
 import { type ParsedLine, parseLines } from '../../indexing/sources/ndjson.ts'
 import { parseJson } from '../../lib/json.ts'
-import { orderIdPattern } from '../../orders/order.ts'
+import { isOrderId } from '../../orders/order.ts'
 import { ManagementError } from '../management-error.ts'
 
 /** The media types of a body of source orders. */
@@ -74,15 +74,13 @@ function tooManyLines(): ManagementError {
   return new ManagementError('too_many_lines', `send at most ${MAX_LINES} source orders in a call`)
 }
 
-const ORDER_ID = new RegExp(orderIdPattern)
-
 /** The order id of a line, also of a rejected one; `null` when it has none that is valid. */
 export function orderIdOf({ line, result }: ParsedLine): string | null {
   if (!isValidationError(result)) return result.orderId
   if (line === null) return null
   try {
     const { id } = Object(parseJson(utf8.decode(line)))
-    return typeof id === 'string' && ORDER_ID.test(id) ? id : null
+    return typeof id === 'string' && isOrderId(id) ? id : null
   } catch {
     return null
   }

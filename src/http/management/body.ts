@@ -1,6 +1,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import { ValueErrorType } from '@sinclair/typebox/errors'
+import { DAY_MS, SECOND_MS } from '../../lib/durations.ts'
 import { InvalidParamError } from '../../lib/invalid-param-error.ts'
 
 /** The largest body of JSON fields. */
@@ -27,6 +28,26 @@ export function defineBody<T extends TObject>(schema: T): Body<T> {
       throw invalidField(error, Object.keys(schema.properties))
     },
   }
+}
+
+/** A field with whole seconds, between both bounds inclusive. */
+export function secondsField(minimum: number, maximum: number) {
+  const expected = `um número inteiro de segundos, de ${minimum} a ${maximum}`
+  return Type.Integer({ minimum, maximum, expected })
+}
+
+/** The body of a roll: for how long the old secret stays valid. */
+export function defineRollBody(maxOverlapMs: number) {
+  return defineBody(
+    Type.Object({
+      overlap_seconds: Type.Optional(secondsField(0, maxOverlapMs / SECOND_MS)),
+    }),
+  )
+}
+
+/** The overlap of a roll in milliseconds; one day when the body has none. */
+export function overlapMsOf({ overlap_seconds: seconds }: { overlap_seconds?: number }): number {
+  return seconds === undefined ? DAY_MS : seconds * SECOND_MS
 }
 
 /** The body of a request that has no fields. */

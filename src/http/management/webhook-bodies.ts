@@ -3,7 +3,7 @@ import { payloadKinds } from '../../webhooks/endpoints/endpoint.ts'
 import { eventTypes } from '../../webhooks/events/event-types.ts'
 import { MAX_SECRET_OVERLAP_MS } from '../../webhooks/management/endpoint-actions.ts'
 import { ALL_EVENTS, MAX_DESCRIPTION_LENGTH } from '../../webhooks/management/endpoint-settings.ts'
-import { defineBody } from './body.ts'
+import { defineBody, defineRollBody } from './body.ts'
 
 // The bodies of the routes for webhooks.
 
@@ -33,18 +33,7 @@ export const CreateEndpoint = defineBody(
 )
 export const UpdateEndpoint = defineBody(Type.Object({ url: Type.Optional(URL), ...settings }))
 
-const MAX_OVERLAP_S = MAX_SECRET_OVERLAP_MS / 1_000
-export const RollSecret = defineBody(
-  Type.Object({
-    overlap_seconds: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: MAX_OVERLAP_S,
-        expected: `um número inteiro de segundos, de 0 a ${MAX_OVERLAP_S}`,
-      }),
-    ),
-  }),
-)
+export const RollSecret = defineRollBody(MAX_SECRET_OVERLAP_MS)
 
 export const Replay = defineBody(
   Type.Object({

@@ -1,6 +1,7 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type KeyRecord, scopes } from '../../../auth/key-store.ts'
+import { DAY_MS, SECOND_MS } from '../../../lib/durations.ts'
 import { MAX_NAME_LENGTH } from '../../../management/keys/key-grant.ts'
 import { createdKeyJson, keyJson, lastUseOfKeys } from '../../../management/keys/key-json.ts'
 import type { MadeKey, MakeKeyOptions } from '../../../management/keys/key-maker.ts'
@@ -11,7 +12,7 @@ import {
 } from '../../../management/keys/key-management.ts'
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
 import type { UsageStore } from '../../../management/usage/usage-store.ts'
-import { defineBody, NoFields } from '../body.ts'
+import { defineBody, defineRollBody, NoFields, overlapMsOf, secondsField } from '../body.ts'
 import { PageParams, parsePage, renderWholeList } from '../list-page.ts'
 import { AccountItemParams, AccountParams } from '../path-params.ts'
 import { REPLAYED } from '../plugins/idempotency.ts'
@@ -24,13 +25,10 @@ export interface KeysRoutesOptions {
 }
 
 const capability = 'keys'
-const DAY_S = 86_400
 /** Without control characters. */
 const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 const SCOPES = { expected: 'uma lista vazia, ["orders:read"] ou ["orders:read_masked"]' }
-const MAX_TTL_S = 10 * 366 * DAY_S
-const MAX_OVERLAP_S = MAX_KEY_OVERLAP_MS / 1_000
-const DEFAULT_OVERLAP_S = DAY_S
+const MAX_TTL_S = (10 * 366 * DAY_MS) / SECOND_MS
 
 export const CreateKey = defineBody(
   Type.Object({
@@ -47,26 +45,10 @@ export const CreateKey = defineBody(
       ),
     ),
     test: Type.Optional(Type.Boolean({ expected: 'true para uma chave do sandbox, ou false' })),
-    expires_in_seconds: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: MAX_TTL_S,
-        expected: `um número inteiro de segundos, de 1 a ${MAX_TTL_S}`,
-      }),
-    ),
+    expires_in_seconds: Type.Optional(secondsField(1, MAX_TTL_S)),
   }),
 )
-export const RollKey = defineBody(
-  Type.Object({
-    overlap_seconds: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: MAX_OVERLAP_S,
-        expected: `um número inteiro de segundos, de 0 a ${MAX_OVERLAP_S}`,
-      }),
-    ),
-  }),
-)
+export const RollKey = defineRollBody(MAX_KEY_OVERLAP_MS)
 
 /** `/v1/accounts/{account}/keys`. */
 const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, options) => {
@@ -82,7 +64,7 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
       isTest: body.test ?? false,
       scopes: body.scopes ?? ['orders:read'],
       name: body.name ?? null,
-      expires: seconds === undefined ? null : { inMs: 1_000 * seconds },
+      expires: seconds === undefined ? null : { inMs: seconds * SECOND_MS },
     }
     const created = await keys.create(actorOf(request), given, makeOptions(request))
     return sendMade(reply, created)
@@ -106,8 +88,7 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
   app.post('/keys/:id/roll', { schema: { params: AccountItemParams } }, async (request, reply) => {
     const { account: accountId, id } = request.params
     authorize(request, { accountId, capability, isChange: true })
-    const { overlap_seconds: seconds = DEFAULT_OVERLAP_S } = RollKey.parse(request.body)
-    const overlapMs = 1_000 * seconds
+    const overlapMs = overlapMsOf(RollKey.parse(request.body))
     const options = makeOptions(request)
     const rolled = await keys.roll(actorOf(request), { id, accountId }, overlapMs, options)
     return sendMade(reply, rolled)

@@ -4,7 +4,7 @@ import { toEpochMs } from '../../../lib/instant.ts'
 import type { Actor } from '../../../management/audit/audit-entry.ts'
 import type { AuditedWebhooks } from '../../../management/audited-webhooks.ts'
 import { rolledSecretJson } from '../../../webhooks/management/webhook-json.ts'
-import { NoFields } from '../body.ts'
+import { NoFields, overlapMsOf } from '../body.ts'
 import { AccountItemParams } from '../path-params.ts'
 import { actorOf, authorize } from '../principal.ts'
 import { Replay, RollSecret } from '../webhook-bodies.ts'
@@ -18,8 +18,6 @@ interface Target {
   id: string
   accountId: string
 }
-
-const DEFAULT_OVERLAP_S = 24 * 3_600
 
 /** `POST /v1/accounts/{account}/webhook-endpoints/{id}/{action}`. */
 const webhookEndpointActionsRoutes: FastifyPluginAsyncTypebox<
@@ -53,8 +51,7 @@ const webhookEndpointActionsRoutes: FastifyPluginAsyncTypebox<
     return endpointObject(await webhooks.disableEndpoint(actor, target))
   })
   action('roll-secret', async (actor, target, body, requestId) => {
-    const { overlap_seconds: seconds = DEFAULT_OVERLAP_S } = RollSecret.parse(body)
-    const overlapMs = 1_000 * seconds
+    const overlapMs = overlapMsOf(RollSecret.parse(body))
     return rolledSecretJson(await webhooks.rollSecret(actor, target, overlapMs, requestId))
   })
   action('test', async (actor, target, body) => {

@@ -1,4 +1,4 @@
-import type { DeliveryBacklog, DeliveryStore } from './deliveries/delivery.ts'
+import type { DeliveryBacklog, DeliveryStore } from './deliveries/delivery-store.ts'
 import type { EventFeed } from './webhook-stores.ts'
 
 interface BacklogStores {

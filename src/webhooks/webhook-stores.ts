@@ -1,4 +1,5 @@
-import type { Delivery, DeliveryStore, StoredDelivery } from './deliveries/delivery.ts'
+import type { Delivery, StoredDelivery } from './deliveries/delivery.ts'
+import type { DeliveryStore } from './deliveries/delivery-store.ts'
 import type { EndpointStore } from './endpoints/endpoint.ts'
 import type { EventRecord } from './events/event-record.ts'
 

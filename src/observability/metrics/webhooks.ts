@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { wallClock } from '../../lib/clock.ts'
 import { readBacklog } from '../../webhooks/backlog.ts'
-import type { DeliveryBacklog, DeliveryStore } from '../../webhooks/deliveries/delivery.ts'
+import type { DeliveryBacklog, DeliveryStore } from '../../webhooks/deliveries/delivery-store.ts'
 import { attemptOutcomes } from '../../webhooks/dispatcher/dispatcher-events.ts'
 import type { EndpointStore } from '../../webhooks/endpoints/endpoint.ts'
 import type { EventFeed } from '../../webhooks/webhook-stores.ts'

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { DeliveryStore, StoredDelivery } from '../deliveries/delivery.ts'
+import type { StoredDelivery } from '../deliveries/delivery.ts'
+import type { DeliveryStore } from '../deliveries/delivery-store.ts'
 import type { CallSource } from './outage.ts'
 
 /** A delivery with the result of its attempt. */

@@ -1,4 +1,5 @@
-import type { DeliveryStore, StoredDelivery } from '../deliveries/delivery.ts'
+import type { StoredDelivery } from '../deliveries/delivery.ts'
+import type { DeliveryStore } from '../deliveries/delivery-store.ts'
 import type { EndpointLifecycle } from './health/endpoint-lifecycle.ts'
 
 export interface SaveResultsOptions {

@@ -3,14 +3,9 @@ import { DAY_MS } from '../../lib/durations.ts'
 import { newEventId } from '../../lib/ids.ts'
 import { interruptiblePause } from '../../lib/interruptible-pause.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
-import {
-  type Delivery,
-  type DeliveryPosition,
-  type DeliveryState,
-  type DeliveryStore,
-  pendingAt,
-} from '../deliveries/delivery.ts'
+import { type Delivery, type DeliveryState, pendingAt } from '../deliveries/delivery.ts'
 import { deliveryId } from '../deliveries/delivery-id.ts'
+import type { DeliveryPosition, DeliveryStore } from '../deliveries/delivery-store.ts'
 import type { Endpoint, EndpointStore } from '../endpoints/endpoint.ts'
 import { TEST_EVENT } from '../events/event-types.ts'
 import { assertEnabled, findEndpoint, isOf, type Target, touchEndpoint } from './find-endpoint.ts'

@@ -1,5 +1,5 @@
 import { readBacklog } from '../backlog.ts'
-import type { DeliveryBacklog } from '../deliveries/delivery.ts'
+import type { DeliveryBacklog } from '../deliveries/delivery-store.ts'
 import type { EndpointCounts } from '../endpoints/endpoint.ts'
 import type { DispatcherStatus, WebhookStores } from '../webhook-stores.ts'
 import { createDeliveryOperations, type DeliveryOperationsOptions } from './delivery-operations.ts'

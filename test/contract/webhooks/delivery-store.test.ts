@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Delivery, DueQuery } from '../../../src/webhooks/deliveries/delivery.ts'
+import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
+import type { DueQuery } from '../../../src/webhooks/deliveries/delivery-store.ts'
 import {
   attempt,
   type DeliveryChanges,

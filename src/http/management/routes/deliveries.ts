@@ -4,11 +4,11 @@ import type { AuditedWebhooks } from '../../../management/audited-webhooks.ts'
 import type { ListCursorCodec, ListPosition } from '../../../management/list-cursor.ts'
 import {
   type Delivery,
-  type DeliveryPosition,
   type DeliveryState,
   deliveryStates,
   FAILED_STATES,
 } from '../../../webhooks/deliveries/delivery.ts'
+import type { DeliveryPosition } from '../../../webhooks/deliveries/delivery-store.ts'
 import { NoFields } from '../body.ts'
 import { PageParams, parsePage, renderPage } from '../list-page.ts'
 import { AccountItemParams } from '../path-params.ts'

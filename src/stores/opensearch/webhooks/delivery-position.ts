@@ -1,4 +1,4 @@
-import type { DeliveryPosition } from '../../../webhooks/deliveries/delivery.ts'
+import type { DeliveryPosition } from '../../../webhooks/deliveries/delivery-store.ts'
 
 /** A test event has no sequence, and the key of a page cannot be the sentinel of a missing number. */
 const bySequence = (order: 'asc' | 'desc') => ({ sequence: { order, missing: 0 } })

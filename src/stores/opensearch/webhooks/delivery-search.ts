@@ -1,8 +1,5 @@
-import type {
-  Delivery,
-  DeliveryStore,
-  StoredDelivery,
-} from '../../../webhooks/deliveries/delivery.ts'
+import type { Delivery, StoredDelivery } from '../../../webhooks/deliveries/delivery.ts'
+import type { DeliverySearch } from '../../../webhooks/deliveries/delivery-store.ts'
 import {
   type FoundDocument,
   type IndexTarget,
@@ -14,12 +11,6 @@ import type { ReportDamaged } from './damage-report.ts'
 import { parseDelivery, storedDelivery } from './delivery-document.ts'
 import { afterDelivery, FIRST_EVENT_FIRST, LAST_EVENT_FIRST } from './delivery-position.ts'
 import type { Visibility } from './visibility.ts'
-
-/** The methods that search. */
-export type DeliverySearch = Pick<
-  DeliveryStore,
-  'list' | 'due' | 'nextDueAt' | 'nextDueByEndpoint' | 'heldEndpoints' | 'failingSince' | 'backlog'
->
 
 export interface DeliverySearchOptions {
   target: IndexTarget

@@ -1,4 +1,4 @@
-import type { DeliveryStore } from '../../../webhooks/deliveries/delivery.ts'
+import type { DeliveryStore } from '../../../webhooks/deliveries/delivery-store.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
 import { purgeMatching, writeMatching } from '../client/bulk/write-matching.ts'
 import { type FoundDocument, type IndexTarget, refreshIndex } from '../client/document-search.ts'

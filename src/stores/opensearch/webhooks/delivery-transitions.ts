@@ -3,12 +3,11 @@ import {
   type DeliveryState,
   FAILED_STATES,
   isReplayed,
-  type LatestInstants,
   pendingAt,
-  type Removal,
   type Replay,
   withoutExcerpts,
 } from '../../../webhooks/deliveries/delivery.ts'
+import type { LatestInstants, Removal } from '../../../webhooks/deliveries/delivery-store.ts'
 import type { MatchingDocuments } from '../client/bulk/write-matching.ts'
 import { FIRST_EVENT_FIRST, LAST_EVENT_FIRST } from './delivery-position.ts'
 

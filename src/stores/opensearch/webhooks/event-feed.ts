@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Unavailable } from '../../../lib/unavailable.ts'
-import type { DeliveryStore } from '../../../webhooks/deliveries/delivery.ts'
+import type { DeliveryStore } from '../../../webhooks/deliveries/delivery-store.ts'
 import {
   type EventRecord,
   firstSequence,

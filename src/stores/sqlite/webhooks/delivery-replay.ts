@@ -1,9 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
-import {
-  type DeliveryStore,
-  isReplayed,
-  type Replay,
-} from '../../../webhooks/deliveries/delivery.ts'
+import { isReplayed, type Replay } from '../../../webhooks/deliveries/delivery.ts'
+import type { DeliveryStore } from '../../../webhooks/deliveries/delivery-store.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 import { type DeliveryRow, parseAttempts } from './delivery-row.ts'
 import { BATCH, repeatUntilDone, toPending } from './row-batches.ts'

@@ -1,18 +1,11 @@
-import {
-  type DeliveryBacklog,
-  type DeliveryStore,
-  deliveryStates,
-  FAILED_STATES,
-} from '../../../webhooks/deliveries/delivery.ts'
+import { deliveryStates, FAILED_STATES } from '../../../webhooks/deliveries/delivery.ts'
+import type {
+  DeliveryBacklog,
+  DeliverySearch,
+} from '../../../webhooks/deliveries/delivery-store.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 import type { DeliveryEndpoints } from './delivery-endpoints.ts'
 import { DELIVERY_COLUMNS, type DeliveryRow, deliveryOf } from './delivery-row.ts'
-
-/** The methods that search. */
-export type DeliverySearch = Pick<
-  DeliveryStore,
-  'list' | 'due' | 'nextDueAt' | 'nextDueByEndpoint' | 'heldEndpoints' | 'failingSince' | 'backlog'
->
 
 /** Before every delivery. Ids of rows need no look-up, since no event is that late. */
 const FIRST = { recordedAt: Number.MAX_SAFE_INTEGER, sequence: 0, id: '' }

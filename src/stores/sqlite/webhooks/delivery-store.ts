@@ -1,4 +1,5 @@
-import type { DeliveryStore, StoredDelivery } from '../../../webhooks/deliveries/delivery.ts'
+import type { StoredDelivery } from '../../../webhooks/deliveries/delivery.ts'
+import type { DeliveryStore } from '../../../webhooks/deliveries/delivery-store.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 import { prepareDeliveryEndpoints } from './delivery-endpoints.ts'
 import { DELIVERY_COLUMNS, type DeliveryRow, deliveryOf, progressOf } from './delivery-row.ts'

@@ -1,5 +1,6 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
-import { type DeliveryStore, withoutExcerpts } from '../../../webhooks/deliveries/delivery.ts'
+import { withoutExcerpts } from '../../../webhooks/deliveries/delivery.ts'
+import type { DeliveryStore } from '../../../webhooks/deliveries/delivery-store.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 import type { DeliveryEndpoints } from './delivery-endpoints.ts'
 import { createReplay } from './delivery-replay.ts'

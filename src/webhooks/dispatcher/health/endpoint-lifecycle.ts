@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts'
-import type { DeliveryStore } from '../../deliveries/delivery.ts'
+import type { DeliveryStore } from '../../deliveries/delivery-store.ts'
 import type { DisabledReason, Endpoint, EndpointStore } from '../../endpoints/endpoint.ts'
 import type { EndpointDirectory } from '../../endpoints/endpoint-directory.ts'
 import { type Notice, noticeKinds } from '../dispatcher-events.ts'

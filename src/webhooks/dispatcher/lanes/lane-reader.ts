@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../../lib/clock.ts'
-import type { DeliveryStore } from '../../deliveries/delivery.ts'
+import type { DeliveryStore } from '../../deliveries/delivery-store.ts'
 import type { CallSource } from '../outage.ts'
 import { FAILING_WINDOW_MS, MAX_FAILING_ORDERS } from './failing-orders.ts'
 import { type Lane, pageSize, wantsRead } from './lane.ts'

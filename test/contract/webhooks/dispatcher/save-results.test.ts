@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { DeliveryStore, StoredDelivery } from '../../../../src/webhooks/deliveries/delivery.ts'
+import type { StoredDelivery } from '../../../../src/webhooks/deliveries/delivery.ts'
+import type { DeliveryStore } from '../../../../src/webhooks/deliveries/delivery-store.ts'
 import { createSaveResults } from '../../../../src/webhooks/dispatcher/save-results.ts'
 import { attempt, delivery } from '../../../support/webhooks/delivery.ts'
 import type { WebhookStoresUnderTest } from '../../../support/webhooks/stores-under-test.ts'

@@ -2,11 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { MARKER_ID } from '../../../../src/stores/opensearch/client/linearizable-search.ts'
 import { revisionOf } from '../../../../src/stores/opensearch/webhooks/delivery-document.ts'
 import { createOpenSearchWebhookStores } from '../../../../src/stores/opensearch/webhooks/webhook-stores.ts'
-import type {
-  Delivery,
-  DeliveryStore,
-  DueQuery,
-} from '../../../../src/webhooks/deliveries/delivery.ts'
+import type { Delivery } from '../../../../src/webhooks/deliveries/delivery.ts'
+import type { DeliveryStore, DueQuery } from '../../../../src/webhooks/deliveries/delivery-store.ts'
 import { GENEROUS_MS } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { attempt, type DeliveryChanges, delivery } from '../../../support/webhooks/delivery.ts'
 import { eventRecord } from '../../../support/webhooks/event-record.ts'

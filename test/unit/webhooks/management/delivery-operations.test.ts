@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_LIST_ITEMS } from '../../../../src/http/management/list-page.ts'
 import { DAY_MS, HOUR_MS } from '../../../../src/lib/durations.ts'
-import {
-  type DeliveryState,
-  type DeliveryStore,
-  FAILED_STATES,
-} from '../../../../src/webhooks/deliveries/delivery.ts'
+import { type DeliveryState, FAILED_STATES } from '../../../../src/webhooks/deliveries/delivery.ts'
 import { deliveryId } from '../../../../src/webhooks/deliveries/delivery-id.ts'
+import type { DeliveryStore } from '../../../../src/webhooks/deliveries/delivery-store.ts'
 import {
   createDeliveryOperations,
   MAX_LISTED_DELIVERIES,

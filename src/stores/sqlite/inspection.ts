@@ -5,9 +5,8 @@ import type {
   WriteTimestampState,
 } from '../../indexing/consistency-check/index-inspection.ts'
 import { wallClock } from '../../lib/clock.ts'
-import { parseJson } from '../../lib/json.ts'
 import { toNamedError } from './database/failures.ts'
-import { type Row, versionRecordOf } from './write/order-rows.ts'
+import { parseOrUndefined, type Row, versionRecordOf } from './write/order-rows.ts'
 
 const PAGE_SIZE = 1_000
 const DOCUMENT =
@@ -116,7 +115,7 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
 function inspectedDocument({ json, lookups, ...row }: Row): InspectedDocument {
   const keys = {
     ...Object.fromEntries(Object.entries(row).map(([name, value]) => [name, toSafeNumber(value)])),
-    ...Object(parseOrUndefined(Buffer.from(lookups as string))),
+    ...Object(parseOrUndefined(lookups as string)),
   }
   const address = { accountId: row['account_id'] as string, orderId: row['id'] as string }
   return { address, keys, order: parseOrUndefined(json as Uint8Array) }
@@ -125,13 +124,4 @@ function inspectedDocument({ json, lookups, ...row }: Row): InspectedDocument {
 function toSafeNumber(value: SQLOutputValue): unknown {
   const number = Number(value)
   return typeof value === 'bigint' && Number.isSafeInteger(number) ? number : value
-}
-
-/** `undefined` for invalid JSON, which the consistency check then reports. */
-function parseOrUndefined(json: Uint8Array): unknown {
-  try {
-    return parseJson(Buffer.from(json).toString())
-  } catch {
-    return undefined
-  }
 }

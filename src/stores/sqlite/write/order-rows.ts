@@ -18,7 +18,7 @@ export type Row = Record<string, SQLOutputValue>
 export function storedView(row: Row): StoredView | UnreadableView {
   const stored = withNumbers(row) as Required<Omit<StoredView, 'isIntact'>> & StoredKeys
   const { accountId, orderId } = stored
-  const order = parseOrUndefined(Buffer.from(stored.json).toString())
+  const order = parseOrUndefined(stored.json)
   if (!hasReadableKeys(stored) || !isReadableOrder(order)) {
     return { accountId, orderId, isUnreadable: true }
   }
@@ -33,9 +33,10 @@ function withNumbers(row: Row): unknown {
   )
 }
 
-function parseOrUndefined(json: string): unknown {
+/** The value of stored JSON; `undefined` when it is invalid. */
+export function parseOrUndefined(json: Uint8Array | string): unknown {
   try {
-    return parseJson(json)
+    return parseJson(typeof json === 'string' ? json : Buffer.from(json).toString())
   } catch {
     return undefined
   }

@@ -22,5 +22,7 @@ export function afterDelivery({ recordedAt, sequence, id }: DeliveryPosition): o
   return { bool: { should, minimum_should_match: 1 } }
 }
 
+/** A query for the documents that match each of these. */
+export const allOf = (...filter: readonly object[]) => ({ bool: { filter } })
+
 const isBefore = (field: string, value: number | string) => ({ range: { [field]: { lt: value } } })
-const allOf = (...filter: readonly object[]) => ({ bool: { filter } })

@@ -9,7 +9,7 @@ import {
 } from '../../../webhooks/deliveries/delivery.ts'
 import type { LatestInstants, Removal } from '../../../webhooks/deliveries/delivery-store.ts'
 import type { MatchingDocuments } from '../client/bulk/write-matching.ts'
-import { FIRST_EVENT_FIRST, LAST_EVENT_FIRST } from './delivery-position.ts'
+import { allOf, FIRST_EVENT_FIRST, LAST_EVENT_FIRST } from './delivery-position.ts'
 
 /**
  * A change of every delivery that matches. It is sorted when the dispatcher may send meanwhile: a
@@ -23,7 +23,6 @@ export interface DeliveryTransition extends MatchingDocuments {
 const term = (field: string, value: string | number) => ({ term: { [field]: value } })
 const states = (...names: readonly DeliveryState[]) => ({ terms: { state: names } })
 const anyOf = (should: readonly object[]) => ({ bool: { should } })
-const allOf = (...filter: readonly object[]) => ({ bool: { filter } })
 
 const canceled = (delivery: Delivery): Delivery => ({
   ...delivery,

@@ -81,7 +81,7 @@ export const ordersMigrations = [
   CREATE INDEX order_events_by_order ON order_events (json_extract(record, '$.orderId'));
   `,
   fillLookups,
-  // `payment-start.ts` skips orders by their place in a sort, except these.
+  // `seek-paid-range.ts` skips orders by their place in a sort, except these.
   `
   CREATE INDEX orders_paid_before_creation ON orders (account_id, paid_key, created_key)
     WHERE paid_key < created_key;

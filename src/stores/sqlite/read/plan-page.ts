@@ -15,7 +15,7 @@ import {
   type Statement,
   sortOrders,
 } from './page-statement.ts'
-import { afterUnpaid } from './payment-start.ts'
+import { seekPaidRange } from './seek-paid-range.ts'
 
 /** Counts stop at these limits. A condition with fewer rows than one leads the page. */
 const FEW_ROWS = [20, 200]
@@ -26,7 +26,7 @@ const SORTED_ROWS = 5_000
 
 /** The statement of one page, by what the few rows that `read` returns say of the filters. */
 export function planPage(query: PageQuery, read: ReadRow): Statement {
-  const started = afterUnpaid(query, read)
+  const started = seekPaidRange(query, read)
   return pageStatement(started, leadingCondition(started, read))
 }
 

@@ -20,11 +20,11 @@ const exceptions = {
 const MAX_EXCEPTIONS = 100
 
 /**
- * The query, which starts after the orders that a range of payments excludes by their place in the
+ * Moves the start of a page past the orders that a range of payments excludes by their place in the
  * sort: an order is created before its payment, and updated no earlier than paid. So the newest
- * orders of an account are not read for the payments of an old month.
+ * orders of an account are not read for the payments of an old month. `read` counts exceptions.
  */
-export function afterUnpaid(query: PageQuery, read: ReadRow): PageQuery {
+export function seekPaidRange(query: PageQuery, read: ReadRow): PageQuery {
   const { accountId, filters, sort, after } = query
   const range = filterConditions(filters).find(isPaidRange)?.range
   const bound = sort === 'created_at_desc' ? range?.lt : range?.gte

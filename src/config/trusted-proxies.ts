@@ -1,10 +1,11 @@
-import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js'
+import ipaddr, { type IPv6 } from 'ipaddr.js'
 import {
   contains,
   type Network,
   parseNetwork,
   parseReportedAddress,
   quoteEntry,
+  unmapNetwork,
 } from '../lib/network.ts'
 
 /** Prefix length of the largest accepted network: proxies do not span a larger one. */
@@ -12,9 +13,8 @@ const SHORTEST_PREFIX = { ipv4: 8, ipv6: 16 }
 /** All networks of one kind may together have the size of this many largest ones. */
 const MAX_LARGEST_NETWORKS = 16
 
-/** The IPv4-mapped part of IPv6. */
+/** An address of the IPv4-mapped part of IPv6. */
 const MAPPED = ipaddr.parse('::ffff:0:0')
-const MAPPED_PREFIX = 96
 
 interface ProxyNetwork extends Network {
   kind: 'ipv4' | 'ipv6'
@@ -62,7 +62,7 @@ function parseProxyNetwork(entry: string): ProxyNetwork | string {
   const parsed = parseNetwork(entry)
   if (typeof parsed === 'string') return parsed
   const { address, prefix } = parsed
-  const network = unmapped(address, prefix)
+  const network = withKind(parsed)
   if (prefix >= SHORTEST_PREFIX[address.kind()]) {
     if (network.prefix >= SHORTEST_PREFIX[network.kind]) return network
     return `contains more of IPv4 than a /${SHORTEST_PREFIX.ipv4}: write its networks as IPv4`
@@ -70,15 +70,13 @@ function parseProxyNetwork(entry: string): ProxyNetwork | string {
   return `is larger than a /${SHORTEST_PREFIX[address.kind()]}`
 }
 
-/** Converts an IPv6 network that contains IPv4-mapped addresses to the IPv4 network. */
-function unmapped(address: IPv4 | IPv6, prefix: number): ProxyNetwork {
-  if (address.kind() === 'ipv4') return { address, kind: 'ipv4', prefix }
-  const ipv6 = address as IPv6
-  if (prefix < MAPPED_PREFIX && MAPPED.match(ipv6, prefix)) {
+/** The network with the kind of its addresses. One that contains all of mapped IPv4 counts as that. */
+function withKind(parsed: Network): ProxyNetwork {
+  const { address, prefix } = unmapNetwork(parsed)
+  if (address.kind() === 'ipv6' && MAPPED.match(address as IPv6, prefix)) {
     return { address, kind: 'ipv4', prefix: 0 }
   }
-  if (!ipv6.isIPv4MappedAddress()) return { address, kind: 'ipv6', prefix }
-  return { address: ipv6.toIPv4Address(), kind: 'ipv4', prefix: prefix - MAPPED_PREFIX }
+  return { address, kind: address.kind(), prefix }
 }
 
 /** Limits the total size of the networks of each kind. */

@@ -60,6 +60,16 @@ export function parseReportedAddress(reported: string): IPv4 | IPv6 | undefined 
   return ipaddr.process(bare.replace(ZONE, ''))
 }
 
+/** Prefix length of the IPv4-mapped part of IPv6. */
+const MAPPED_PREFIX = 96
+
+/** An IPv4-mapped network as IPv4, because addresses are compared as IPv4; any other as it is. */
+export function unmapNetwork({ address, prefix }: Network): Network {
+  const isMapped = address.range() === 'ipv4Mapped' && prefix >= MAPPED_PREFIX
+  if (!isMapped) return { address, prefix }
+  return { address: (address as IPv6).toIPv4Address(), prefix: prefix - MAPPED_PREFIX }
+}
+
 /** Whether a network contains an address; networks of the other kind do not. */
 export function contains({ address, prefix }: Network, candidate: IPv4 | IPv6): boolean {
   return address.kind() === candidate.kind() && candidate.match(address as never, prefix)

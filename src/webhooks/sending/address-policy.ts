@@ -1,6 +1,12 @@
 import { isIP } from 'node:net'
 import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js'
-import { contains, type Network, parseNetwork, quoteEntry } from '../../lib/network.ts'
+import {
+  contains,
+  type Network,
+  parseNetwork,
+  quoteEntry,
+  unmapNetwork,
+} from '../../lib/network.ts'
 
 /**
  * `public`: reachable over https. `development`: inside a network of `WEBHOOK_ALLOW`, reachable over
@@ -66,21 +72,12 @@ export function parseNetworks(list: string): ParsedNetworks {
   const parsed = entries.map((entry) => ({ entry, result: parseNetwork(entry) }))
   return {
     networks: parsed.flatMap(({ result }) =>
-      typeof result === 'string' ? [] : [withoutMapping(result)],
+      typeof result === 'string' ? [] : [unmapNetwork(result)],
     ),
     errors: parsed.flatMap(({ entry, result }) =>
       typeof result === 'string' ? [`${quoteEntry(entry)} ${result}`] : [],
     ),
   }
-}
-
-const MAPPED_PREFIX = 96
-
-/** An IPv4-mapped network as IPv4, because addresses are compared as IPv4. */
-function withoutMapping({ address, prefix }: Network): Network {
-  const isMapped = address.range() === 'ipv4Mapped' && prefix >= MAPPED_PREFIX
-  if (!isMapped) return { address, prefix }
-  return { address: (address as IPv6).toIPv4Address(), prefix: prefix - MAPPED_PREFIX }
 }
 
 /** @throws Error for a constant that is not canonical */

@@ -1,12 +1,7 @@
 import { type Clock, monotonicClock } from '../lib/clock.ts'
+import { toConnectionError } from './connection-error.ts'
 import { startDeadline } from './deadline.ts'
-import {
-  ApiError,
-  ConnectionError,
-  isRateLimited,
-  type OrdersError,
-  toConnectionError,
-} from './errors.ts'
+import { ApiError, ConnectionError, isRateLimited, type OrdersError } from './errors.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 import { parseResponse, type ReceivedResponse } from './response.ts'
 import { retryDelayMs } from './retry.ts'

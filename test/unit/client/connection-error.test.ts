@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toConnectionError } from '../../../src/client/errors.ts'
+import { toConnectionError } from '../../../src/client/connection-error.ts'
 
 const URL = 'https://api.example.com/v1/orders?cursor=abc'
 const failed = (cause: Error) => toConnectionError(URL, new TypeError('fetch failed', { cause }))

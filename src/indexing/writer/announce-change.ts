@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto'
-import { ORDER_SCHEMA_VERSION, type Order } from '../../orders/order.ts'
 import { announce } from '../../webhooks/events/announce.ts'
 import {
   type EventRecord,
@@ -9,46 +7,9 @@ import {
 import { type EventType, eventTypes } from '../../webhooks/events/event-types.ts'
 import { type OrderState, stateOf } from '../../webhooks/events/order-state.ts'
 import type { Change } from '../projection/change.ts'
-import { storedOrder, undatedJson } from './order-document.ts'
-import type {
-  Announced,
-  OrderVersionRecord,
-  StoredView,
-  Subscribers,
-  TrackedState,
-} from './order-index.ts'
-
-/** What is announced of an order, with event records that its version record does not count yet. */
-export interface AnnouncedOrder extends Announced {
-  /** The accounts that had a view. */
-  accountIds: readonly string[]
-  /** Whether the version record alone has the state. */
-  isRecorded: boolean
-}
-
-/**
- * The announced state of an order. After a crash, `events` are those beyond its version record,
- * oldest first: the newest one of a later version has the state. Pure.
- */
-export function announcedOrder(
-  { lastPaymentId: paymentOfChange }: Pick<Change, 'lastPaymentId'>,
-  record: OrderVersionRecord | undefined,
-  events: readonly EventRecord[],
-): AnnouncedOrder {
-  const last = events.at(-1)
-  const sequence = last ? lastSequence(last) : (record?.announced?.sequence ?? 0)
-  if (last !== undefined && last.version > (record?.version ?? 0)) {
-    const { after: state, digests, accountIds, recordedAt } = last
-    const lastPaymentId = state?.last_payment_id ?? null
-    const tracked = { state, digests }
-    return { sequence, recordedAt, lastPaymentId, accountIds, tracked, isRecorded: false }
-  }
-  const { accountIds = [], announced } = record ?? {}
-  // An earlier release recorded no payment. To assume another one would invent an event.
-  const lastPaymentId = record === undefined ? null : paymentOfChange
-  const instant = last ? { recordedAt: last.recordedAt } : {}
-  return { lastPaymentId, ...announced, ...instant, sequence, accountIds, isRecorded: true }
-}
+import { type AnnouncedOrder, lastEventOf } from './announced-order.ts'
+import type { Announced, OrderVersionRecord, Subscribers, TrackedState } from './order-index.ts'
+import { viewDigest } from './view-digest.ts'
 
 /** The accounts with an endpoint that have the order before or after a change. */
 function subscribedAccounts(
@@ -60,48 +21,6 @@ function subscribedAccounts(
   const accounts = new Set([...before.accountIds, ...views.map(({ accountId }) => accountId)])
   return [...accounts].filter((accountId) => subscribers.has(accountId))
 }
-
-/**
- * The announced state completed from the stored views; `null` when nothing is missing. It must be
- * durable before a change overwrites these views: a crash in between would otherwise lose the event.
- * Pure.
- */
-export function completeFromViews(
-  announced: AnnouncedOrder,
-  stored: readonly StoredView[],
-  subscribers: Subscribers,
-): Announced | null {
-  const { lastPaymentId, tracked, accountIds, isRecorded } = announced
-  if (subscribers.size === 0) return null
-  if (!isRecorded) return null // The event record is durable too; an unknown digest is a change.
-  const subscribed = accountIds.filter((accountId) => subscribers.has(accountId))
-  const isMissing = (accountId: string) => !isCurrent(tracked?.digests[accountId])
-  if (!subscribed.some(isMissing)) return null
-  const viewOf = new Map(stored.map((view) => [view.accountId, view]))
-  const digests = subscribed.map((accountId) => {
-    const digest = tracked?.digests[accountId]
-    const view = viewOf.get(accountId)
-    return [accountId, isCurrent(digest) ? digest : view ? digestOf(storedOrder(view)) : UNKNOWN]
-  })
-  const [anyView] = stored
-  const state = tracked
-    ? tracked.state
-    : anyView
-      ? stateOf(storedOrder(anyView), lastPaymentId)
-      : null
-  return {
-    ...lastEventOf(announced),
-    lastPaymentId,
-    tracked: { state, digests: Object.fromEntries(digests) },
-  }
-}
-
-/** The sequence and the instant of the last event. */
-function lastEventOf({ sequence, recordedAt }: Announced): LastEvent {
-  return recordedAt === undefined ? { sequence } : { sequence, recordedAt }
-}
-
-type LastEvent = Pick<Announced, 'sequence' | 'recordedAt'>
 
 export interface Announcement {
   announced: Announced
@@ -163,7 +82,7 @@ function trackedState({ views, lastPaymentId }: Change, subscribers: Subscribers
   const [first] = views
   const digests = views
     .filter(({ accountId }) => subscribers.has(accountId))
-    .map(({ accountId, order }) => [accountId, digestOf(order)])
+    .map(({ accountId, order }) => [accountId, viewDigest(order)])
   return {
     state: first ? stateOf(first.order, lastPaymentId) : null,
     digests: Object.fromEntries(digests),
@@ -198,27 +117,4 @@ function numberEvents(
     }))
     .filter((event) => event.accountIds.length > 0)
     .map((event, at) => ({ sequence: lastSequence + at + 1, ...event }))
-}
-
-/** Of a view that cannot be parsed, so that the next version counts as a change. */
-const UNKNOWN = `${ORDER_SCHEMA_VERSION}:unknown`
-/** 96 bits: no accidental collision hides an update. */
-const DIGEST_CHARACTERS = 16
-
-/**
- * Starts with the schema version, because a new field changes the digest of an unchanged order. The
- * sequence of tracking keys is no content.
- */
-function digestOf(order: Order): string {
-  const { tracking } = order
-  const sorted = tracking && Object.fromEntries(Object.entries(tracking).sort(byKey))
-  const json = undatedJson(tracking ? { ...order, tracking: sorted } : order)
-  const digest = hash('sha256', json, 'base64url').slice(0, DIGEST_CHARACTERS)
-  return `${ORDER_SCHEMA_VERSION}:${digest}`
-}
-
-const byKey = ([one]: [string, string], [other]: [string, string]) => (one < other ? -1 : 1)
-
-function isCurrent(digest: string | undefined): digest is string {
-  return digest?.startsWith(`${ORDER_SCHEMA_VERSION}:`) ?? false
 }

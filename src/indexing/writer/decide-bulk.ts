@@ -1,11 +1,7 @@
 import type { EventRecord } from '../../webhooks/events/event-record.ts'
 import type { Change } from '../projection/change.ts'
-import {
-  type Announcement,
-  announceChange,
-  announcedOrder,
-  completeFromViews,
-} from './announce-change.ts'
+import { type Announcement, announceChange } from './announce-change.ts'
+import { announcedOrder, completeFromViews } from './announced-order.ts'
 import {
   checkDocuments,
   checkVersion,

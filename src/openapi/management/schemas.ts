@@ -5,6 +5,7 @@ import { MAX_LIST_ITEMS } from '../../http/management/list-page.ts'
 import { SourceDeletion, SourceOrder } from '../../indexing/projection/source-order.ts'
 import { limitHelp } from '../../lib/page-limit.ts'
 import { auditActions, auditOutcomes } from '../../management/audit/audit-entry.ts'
+import { lineResults } from '../../management/ingestion/ingestion.ts'
 import {
   instant,
   integer,
@@ -139,7 +140,7 @@ const lineProperties = {
   line: integer(1, 'A linha, ou a posição na lista, a partir de 1.', 1),
   id: nullable(text('O pedido; `null` quando não pôde ser lido.', 'ord_1aB2cD3eF4gH5iJ6')),
   result: oneOf(
-    ['written', 'unchanged', 'older', 'accepted', 'refused'],
+    lineResults,
     '`written`: gravado. `unchanged`: versão nova que não muda nada visível. `older`: versão igual ou mais antiga que a gravada. `accepted`: na fila, em disco. `refused`: recusado; corrija e envie de novo.',
     'written',
   ),

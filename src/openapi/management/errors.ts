@@ -17,7 +17,7 @@ import { headers } from './headers.ts'
 /** The code of an error of the domain. */
 export type DomainErrorCode = ManagementErrorCode | WebhookErrorCode
 
-/** What an operation can answer besides success. */
+/** What the error responses of an operation depend on. */
 export interface Failures {
   /** `null` for a request without a body of JSON fields. */
   body: Body<TObject> | null

@@ -29,13 +29,14 @@ export interface OperationSpec {
   isChange: boolean
   /** Whether the operation accepts an `Idempotency-Key`. */
   isIdempotent?: boolean
-  answer: { status: 200 | 201; description: string; schema: string }
+  /** Of a success. */
+  response: { status: 200 | 201; description: string; schema: string }
   errorCodes?: readonly DomainErrorCode[]
 }
 
 /** Builds an operation of the description. */
 export function operation(spec: OperationSpec) {
-  const { operationId, tag, summary, description, parameters, body, isChange, answer } = spec
+  const { operationId, tag, summary, description, parameters, body, isChange, response } = spec
   const { isIdempotent = false, errorCodes = [] } = spec
   return {
     operationId,
@@ -45,7 +46,7 @@ export function operation(spec: OperationSpec) {
     parameters: [...parameters, ...(isIdempotent ? [idempotencyKey] : []), prefer],
     ...(body !== undefined && { requestBody: requestBody(body) }),
     responses: {
-      [answer.status]: success(answer.description, answer.schema, isIdempotent),
+      [response.status]: success(response.description, response.schema, isIdempotent),
       ...failureResponses({ body: body?.of ?? null, isChange, errorCodes }),
     },
   }

@@ -18,7 +18,7 @@ export const activityPaths = {
         query('to', 'O último dia, inclusive; hoje por padrão.', day, '2026-11-30'),
       ],
       isChange: false,
-      answer: { status: 200, description: 'O uso.', schema: 'Usage' },
+      response: { status: 200, description: 'O uso.', schema: 'Usage' },
     }),
   },
   '/v1/audit': {
@@ -33,7 +33,7 @@ export const activityPaths = {
         ...page,
       ],
       isChange: false,
-      answer: { status: 200, description: 'Uma página.', schema: 'AuditEntryList' },
+      response: { status: 200, description: 'Uma página.', schema: 'AuditEntryList' },
     }),
   },
   '/v1/accounts/{account}/sessions': {
@@ -50,7 +50,7 @@ export const activityPaths = {
       },
       isChange: true,
       isIdempotent: true,
-      answer: { status: 201, description: 'O link.', schema: 'ConsoleLink' },
+      response: { status: 201, description: 'O link.', schema: 'ConsoleLink' },
       errorCodes: ['invalid_capabilities', 'account_blocked'],
     }),
   },

@@ -11,7 +11,7 @@ const block = (operationId: string, summary: string, description: string, isChan
     ...{ operationId, tag, summary, description },
     parameters: [account],
     isChange,
-    answer: { status: 200, description: 'A conta.', schema: 'Account' },
+    response: { status: 200, description: 'A conta.', schema: 'Account' },
   })
 
 /** The operations on keys and accounts. */
@@ -24,7 +24,7 @@ export const keyPaths = {
       description: 'Todas as chaves, também as revogadas e as expiradas.',
       parameters: [account, ...page],
       isChange: false,
-      answer: { status: 200, description: 'Uma página.', schema: 'ApiKeyList' },
+      response: { status: 200, description: 'Uma página.', schema: 'ApiKeyList' },
     }),
     post: operation({
       operationId: 'keys_create',
@@ -35,7 +35,7 @@ export const keyPaths = {
       body: { of: CreateKey, example: { name: 'ERP' } },
       isChange: true,
       isIdempotent: true,
-      answer: { status: 201, description: 'A chave.', schema: 'CreatedApiKey' },
+      response: { status: 201, description: 'A chave.', schema: 'CreatedApiKey' },
       errorCodes: ['too_many_keys'],
     }),
   },
@@ -50,7 +50,7 @@ export const keyPaths = {
       body: { of: RollKey, example: { overlap_seconds: 3_600 } },
       isChange: true,
       isIdempotent: true,
-      answer: { status: 201, description: 'A chave nova.', schema: 'CreatedApiKey' },
+      response: { status: 201, description: 'A chave nova.', schema: 'CreatedApiKey' },
       errorCodes: ['key_missing', 'key_inactive', 'too_many_keys'],
     }),
   },
@@ -65,7 +65,7 @@ export const keyPaths = {
       body: { of: NoFields, example: {} },
       isChange: true,
       isIdempotent: true,
-      answer: { status: 200, description: 'A chave revogada.', schema: 'ApiKey' },
+      response: { status: 200, description: 'A chave revogada.', schema: 'ApiKey' },
       errorCodes: ['key_missing'],
     }),
   },

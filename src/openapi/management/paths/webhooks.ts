@@ -39,7 +39,7 @@ export const webhookPaths = {
       description: 'Sem os segredos e sem os endpoints removidos.',
       parameters: [account, ...page],
       isChange: false,
-      answer: { status: 200, description: 'Uma página.', schema: 'WebhookEndpointList' },
+      response: { status: 200, description: 'Uma página.', schema: 'WebhookEndpointList' },
     }),
     post: operation({
       ...change,
@@ -51,7 +51,7 @@ export const webhookPaths = {
         of: CreateEndpoint,
         example: { url: 'https://loja.exemplo.com.br/pedidos', events: ['order.paid'] },
       },
-      answer: { status: 201, description: 'O endpoint.', schema: 'CreatedWebhookEndpoint' },
+      response: { status: 201, description: 'O endpoint.', schema: 'CreatedWebhookEndpoint' },
       errorCodes: ['invalid_url', 'too_many_endpoints'],
     }),
   },
@@ -63,7 +63,7 @@ export const webhookPaths = {
       description: 'O estado e as configurações de um endpoint.',
       parameters: [account, endpoint],
       isChange: false,
-      answer: oneEndpoint,
+      response: oneEndpoint,
       errorCodes: ['endpoint_missing'],
     }),
     patch: operation({
@@ -73,7 +73,7 @@ export const webhookPaths = {
       summary: 'Altera um endpoint',
       description: 'Muda só os campos enviados. Vale em até 5 segundos.',
       body: { of: UpdateEndpoint, example: { events: ['*'] }, rules: { minProperties: 1 } },
-      answer: oneEndpoint,
+      response: oneEndpoint,
       errorCodes: ['endpoint_missing', 'invalid_url'],
     }),
     delete: operation({
@@ -82,7 +82,7 @@ export const webhookPaths = {
       operationId: 'webhook_endpoints_delete',
       summary: 'Remove um endpoint',
       description: 'As entregas pendentes são canceladas. Não há volta.',
-      answer: oneEndpoint,
+      response: oneEndpoint,
     }),
   },
   '/v1/accounts/{account}/webhook-endpoints/{id}/enable': {
@@ -93,7 +93,7 @@ export const webhookPaths = {
       description:
         'Envia, em ordem, o que ficou retido. O que falhou ou expirou só volta com `replay`, desde `failed_since`. Num endpoint ativo, fecha o disjuntor: o que já devia ter saído é enviado.',
       body: noFields,
-      answer: { status: 200, description: 'O endpoint.', schema: 'EnabledWebhookEndpoint' },
+      response: { status: 200, description: 'O endpoint.', schema: 'EnabledWebhookEndpoint' },
     }),
   },
   '/v1/accounts/{account}/webhook-endpoints/{id}/disable': {
@@ -103,7 +103,7 @@ export const webhookPaths = {
       summary: 'Desativa um endpoint',
       description: 'Retém os eventos por 7 dias, até que ele seja ativado.',
       body: noFields,
-      answer: oneEndpoint,
+      response: oneEndpoint,
     }),
   },
   '/v1/accounts/{account}/webhook-endpoints/{id}/roll-secret': {
@@ -114,7 +114,7 @@ export const webhookPaths = {
       description:
         'Por `overlap_seconds`, os dois segredos assinam; 24 horas por padrão, 7 dias no máximo. Uma segunda troca nesse prazo encerra na hora o mais antigo. Se a resposta se perdeu, troque de novo e configure o segredo novo no receptor em seguida: o que ele recusar até lá é tentado de novo.',
       body: { of: RollSecret, example: { overlap_seconds: 86_400 } },
-      answer: { status: 200, description: 'O segredo novo.', schema: 'RolledSecret' },
+      response: { status: 200, description: 'O segredo novo.', schema: 'RolledSecret' },
     }),
   },
   '/v1/accounts/{account}/webhook-endpoints/{id}/test': {
@@ -124,7 +124,7 @@ export const webhookPaths = {
       summary: 'Envia um evento de teste',
       description: `Um evento \`webhook.test\`. A resposta não espera a tentativa: busque a entrega. ${PROBES}`,
       body: noFields,
-      answer: oneDelivery,
+      response: oneDelivery,
       errorCodes: ['endpoint_missing', 'endpoint_disabled'],
     }),
   },
@@ -136,7 +136,7 @@ export const webhookPaths = {
       description:
         'Envia de novo os eventos desde `since`, e os anteriores, não entregues, que começaram a falhar ou foram retidos desde então. Com `failed`, só o que falhou ou expirou. Os ids não mudam.',
       body: { of: Replay, example: { since: '2026-11-23T12:00:00Z', failed: true } },
-      answer: { status: 200, description: 'Quantas são.', schema: 'WebhookReplay' },
+      response: { status: 200, description: 'Quantas são.', schema: 'WebhookReplay' },
       errorCodes: ['endpoint_missing', 'endpoint_disabled'],
     }),
   },
@@ -158,7 +158,7 @@ export const webhookPaths = {
         ...page,
       ],
       isChange: false,
-      answer: { status: 200, description: 'Uma página.', schema: 'WebhookDeliveryList' },
+      response: { status: 200, description: 'Uma página.', schema: 'WebhookDeliveryList' },
       errorCodes: ['endpoint_missing'],
     }),
   },
@@ -170,7 +170,7 @@ export const webhookPaths = {
       description: 'O estado de uma entrega, com as tentativas.',
       parameters: [account, delivery],
       isChange: false,
-      answer: oneDelivery,
+      response: oneDelivery,
       errorCodes: ['delivery_missing'],
     }),
   },
@@ -182,7 +182,7 @@ export const webhookPaths = {
       description: `Entra na fila na hora e com o mesmo \`webhook-id\`, também depois de um \`2xx\`. ${PROBES}`,
       parameters: [account, delivery],
       body: noFields,
-      answer: oneDelivery,
+      response: oneDelivery,
       errorCodes: [
         ...(['delivery_missing', 'endpoint_deleted', 'endpoint_disabled'] as const),
         ...(['order_removed', 'delivery_busy'] as const),

@@ -7,6 +7,7 @@ import type { Json } from '../schemas.ts'
 import { type DomainErrorCode, failureResponses } from './errors.ts'
 import { headers } from './headers.ts'
 import { bodySchema } from './request-schema.ts'
+import { HEX } from './schema-parts.ts'
 
 export interface Parameter {
   name: string
@@ -87,7 +88,7 @@ export const idIn = (prefix: string, description: string): Parameter => ({
   required: true,
   description,
   schema: { type: 'string', minLength: 1 },
-  example: `${prefix}_${'3f2a9c4e'.repeat(4)}`,
+  example: `${prefix}_${HEX}`,
 })
 
 /** An optional parameter of the query. */

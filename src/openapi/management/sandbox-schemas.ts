@@ -2,17 +2,16 @@ import { Type } from '@sinclair/typebox'
 import { sandboxMoves } from '../../management/sandbox/sandbox-moves.ts'
 import { orderStatuses, paymentStatuses } from '../../orders/order-values.ts'
 import { instant, integer, nullable, oneOf, resource, text } from '../../orders/schema/types.ts'
-
-const AT = '2026-11-23T12:00:00.000Z'
+import { AT, kind } from './schema-parts.ts'
 
 export const SandboxScenario = resource('SandboxScenario', 'Como um pedido do sandbox começa.', {
-  object: Type.Literal('sandbox_scenario', { description: 'Sempre `sandbox_scenario`.' }),
+  object: kind('sandbox_scenario'),
   id: text('O que se envia em `scenario`.', 'pix_awaiting'),
   description: text('O que acontece no pedido.', 'PIX emitido, à espera do pagamento'),
 })
 
 export const SandboxOrder = resource('SandboxOrder', 'Um pedido do sandbox, e o que ele permite.', {
-  object: Type.Literal('sandbox_order', { description: 'Sempre `sandbox_order`.' }),
+  object: kind('sandbox_order'),
   id: text('O id do pedido, o mesmo da API pública.', 'ord_test_3f2a9c4e7b1d4f6a8c0e2b4d'),
   account_id: text('A conta do sandbox.', 'acc_1'),
   scenario: text('Como ele começou.', 'pix_awaiting'),

@@ -13,12 +13,10 @@ import { deliveryStates } from '../../webhooks/deliveries/delivery.ts'
 import { payloadKinds } from '../../webhooks/endpoints/endpoint.ts'
 import { eventTypes, TEST_EVENT } from '../../webhooks/events/event-types.ts'
 import { ALL_EVENTS } from '../../webhooks/management/endpoint-settings.ts'
-
-const HEX = '3f2a9c4e'.repeat(4)
-const AT = '2026-11-23T12:00:00.000Z'
+import { AT, HEX, kind } from './schema-parts.ts'
 
 const settings = {
-  object: Type.Literal('webhook_endpoint', { description: 'Sempre `webhook_endpoint`.' }),
+  object: kind('webhook_endpoint'),
   id: pattern('^we_[0-9a-f]{32}$', 'Identifica o endpoint.', `we_${HEX}`),
   account_id: text('A conta cujos eventos ele recebe.', 'acc_1'),
   test: Type.Boolean({ description: 'Se ele recebe os eventos do sandbox.', examples: [false] }),
@@ -102,7 +100,7 @@ export const WebhookDelivery = resource(
   'WebhookDelivery',
   'A entrega de um evento a um endpoint. O corpo enviado não é guardado.',
   {
-    object: Type.Literal('webhook_delivery', { description: 'Sempre `webhook_delivery`.' }),
+    object: kind('webhook_delivery'),
     id: pattern('^dlv_', 'Identifica a entrega.', `dlv_${HEX}`),
     event_id: text('O evento: o `webhook-id` da requisição.', 'evt_4bC0dE1fG2hI3jK4lM5nO6pQ'),
     type: openList([...eventTypes, TEST_EVENT], 'O tipo do evento.', 'order.paid'),

@@ -1,11 +1,9 @@
 import { InvalidArgumentError } from 'commander'
 import { type Scope, scopes } from '../auth/key-store.ts'
 import { isAccountId } from '../lib/account-ids.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/durations.ts'
+import { parseDuration } from '../lib/durations.ts'
 import { parseInstant } from '../lib/instant.ts'
 import { isDay } from '../management/usage/usage-day.ts'
-
-const UNIT_MS = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const
 
 /** Parses an account id. */
 export function account(text: string): string {
@@ -68,9 +66,4 @@ export function integer(from: number, to = Number.MAX_SAFE_INTEGER, kind = 'an i
     if (/^\d+$/.test(text) && number >= from && number <= to) return number
     throw new InvalidArgumentError(`Expected ${kind}${range}.`)
   }
-}
-
-function parseDuration(text: string): number | undefined {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  return count === undefined ? undefined : Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]
 }

@@ -1,5 +1,6 @@
 import type { SyncOptions, SyncResult } from '../../client/client.ts'
 import { monotonicClock } from '../../lib/clock.ts'
+import { DAY_MS, parseDuration, SECOND_MS } from '../../lib/durations.ts'
 import { hasFourDigitYear } from '../../lib/instant.ts'
 import { parseQueryInstant } from '../../orders/query-instant.ts'
 import { parseArguments, rejectExtraArgs } from '../arguments.ts'
@@ -123,14 +124,11 @@ async function warnIgnoredSince(store: LocalStore, since: Date | undefined, { st
   status.printLine(`--since vale só na primeira vez: esta cópia ${kept} e não muda.`)
 }
 
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 /** Within the limit of a Node timer, which is 24 days. */
-const MAX_INTERVAL_MS = 7 * UNIT_MS.d
+const MAX_INTERVAL_MS = 7 * DAY_MS
 
 /** A duration such as 30s, 5m or 1h in milliseconds, from 1s to 7d; `null` for anything else. */
 export function parseInterval(text: string): number | null {
-  const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  if (number === undefined) return null
-  const ms = Number(number) * UNIT_MS[unit as keyof typeof UNIT_MS]
-  return ms >= UNIT_MS.s && ms <= MAX_INTERVAL_MS ? ms : null
+  const ms = parseDuration(text) ?? 0
+  return ms >= SECOND_MS && ms <= MAX_INTERVAL_MS ? ms : null
 }

@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../lib/clock.ts'
+import { MINUTE_MS } from '../lib/durations.ts'
 import type { KeyStore, KeyWithAccount } from './key-store.ts'
 
 /** How long an entry is fresh, and so the delay until a revocation or a block takes effect. */
 const FRESH_MS = 5_000
 /** How long a stale entry is served while the store is unavailable (stale-if-error). */
-const STALE_IF_ERROR_MS = 600_000
+const STALE_IF_ERROR_MS = 10 * MINUTE_MS
 const MAX_KEYS = 10_000
 
 interface Entry {

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../lib/durations.ts'
 import { getAccount } from './get-account.ts'
 import { findOrder, getOrder } from './get-order.ts'
 import { createListing, type OrderListing } from './listing.ts'
@@ -98,7 +99,7 @@ export interface RemovalOptions extends CallOptions {
 }
 
 const TIMEOUT_MS = 30_000
-const RETRY_FOR_MS = 15 * 60_000
+const RETRY_FOR_MS = 15 * MINUTE_MS
 /** The longest delay of a timer; a longer one would end at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import { MINUTE_MS } from '../lib/durations.ts'
 import { sleep as sleepFor } from './sleep.ts'
 
 /**
@@ -27,7 +28,7 @@ interface Bucket {
 
 const UNKNOWN_BUCKET_POLL_MS = 10
 /** The state is read again after this long, in case a response has changed it meanwhile. */
-const MAX_SLEEP_MS = 60_000
+const MAX_SLEEP_MS = MINUTE_MS
 /** A header that reports a longer reset is ignored as invalid. */
 const MAX_RESET_SECONDS = 3_600
 

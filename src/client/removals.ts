@@ -1,4 +1,5 @@
 import { type Clock, monotonicClock } from '../lib/clock.ts'
+import { MINUTE_MS } from '../lib/durations.ts'
 import { createMutex } from '../lib/mutex.ts'
 import { UsageError } from './errors.ts'
 import type { Order, WebhookEvent } from './schema.ts'
@@ -8,7 +9,7 @@ import type { SyncState, SyncStore } from './sync-store.ts'
  * How long an order that was removed is read again before a page saves it. Covers pages that were
  * requested before the removal, and a listing that shows it late.
  */
-const RECHECK_MS = 10 * 60_000
+const RECHECK_MS = 10 * MINUTE_MS
 
 /** `kept`: the API still has the order. `ignored`: the event is no removal. */
 export type RemovalResult = 'removed' | 'kept' | 'ignored'

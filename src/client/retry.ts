@@ -1,13 +1,14 @@
 import { backoffMs } from '../lib/backoff.ts'
+import { MINUTE_MS } from '../lib/durations.ts'
 import { ApiError, ConnectionError, EdgeError, UnexpectedAnswerError } from './errors.ts'
 
 const BACKOFF = { firstMs: 500, longestMs: 30_000 }
 /** The edge's usual `Retry-After` on 429, for a response that lost the header. */
-const EDGE_RETRY_AFTER_MS = 300_000
+const EDGE_RETRY_AFTER_MS = 5 * MINUTE_MS
 /** Tries at an address that never responded as this API does: it is probably wrong. */
 const MAX_TRIES_UNKNOWN = 3
 /** How long an address that never responded may be unavailable: a short restart of the service. */
-const RESTART_MS = 60_000
+const RESTART_MS = MINUTE_MS
 /** What a load balancer returns while the service behind it restarts. */
 const UNAVAILABLE = new Set([502, 503, 504])
 /** Tries at a known address that now returns something else, such as a captive portal. */

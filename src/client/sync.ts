@@ -1,4 +1,5 @@
 import { type Clock, wallClock } from '../lib/clock.ts'
+import { DAY_MS, MINUTE_MS } from '../lib/durations.ts'
 import { ApiError, UsageError } from './errors.ts'
 import { finishRun } from './finish-run.ts'
 import { findOrder } from './get-order.ts'
@@ -54,8 +55,6 @@ export interface SyncResult extends SyncProgress {
   dropped: number
 }
 
-const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
 /** How often a run may lose its cursor before the sync fails. */
 const MAX_RESTARTS = 3
 

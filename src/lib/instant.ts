@@ -1,3 +1,5 @@
+import { MINUTE_MS } from './durations.ts'
+
 const DATE = '(\\d{4})-(\\d{2})-(\\d{2})'
 const TIME = '(\\d{2}):(\\d{2}):(\\d{2})(?:\\.(\\d+))?'
 const INSTANT = new RegExp(`^${DATE}[Tt]${TIME}(?:[Zz]|([+-])(\\d{2}):(\\d{2}))$`)
@@ -57,7 +59,7 @@ export function parseInstantBound(text: string): Instant | InvalidInstantReason 
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute, second, Number(fraction.slice(0, 3).padEnd(3, '0')))
-  const offsetMs = (Number(zoneHour) * 60 + Number(zoneMinute)) * 60_000
+  const offsetMs = (Number(zoneHour) * 60 + Number(zoneMinute)) * MINUTE_MS
   const floorMs = date.getTime() - (sign === '-' ? -offsetMs : offsetMs)
   const hasSubMillisecond = /[1-9]/.test(fraction.slice(3))
   return { floorMs, ceilMs: hasSubMillisecond ? floorMs + 1 : floorMs }

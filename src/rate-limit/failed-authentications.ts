@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { MINUTE_MS } from '../lib/durations.ts'
 import { contains, parseReportedAddress } from '../lib/network.ts'
 
 /** Failed authentications of one address, in a fixed window that starts at the first. */
@@ -10,7 +11,7 @@ export interface FailureWindow {
 }
 
 export const MAX_FAILURES = 30
-export const WINDOW_MS = 60_000
+export const WINDOW_MS = MINUTE_MS
 
 /** Whole seconds, at least 1, until the address is unblocked; 0 when it is not blocked. */
 export function blockedSeconds(window: FailureWindow | undefined, nowMs: number): number {

@@ -2,13 +2,14 @@ import type { Logger } from 'pino'
 import { totalCount } from '../../indexing/sources/change-stream.ts'
 import type { WatchEvents } from '../../indexing/sources/watch.ts'
 import type { BatchCounts } from '../../indexing/sources/watch-batch.ts'
+import { MINUTE_MS } from '../../lib/durations.ts'
 
 export type WatchLog = Omit<WatchEvents, 'onWritten'> & {
   /** Logs the last summary. */
   close(): void
 }
 
-const SUMMARY_MS = 60_000
+const SUMMARY_MS = MINUTE_MS
 /** Maximum number of lost entries that a log line names. */
 const MAX_LOGGED_IDS = 20
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Backoff, backoffMs } from '../../lib/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { MINUTE_MS, SECOND_MS } from '../../lib/durations.ts'
 
 export interface KeepRunningOptions {
   signal: AbortSignal
@@ -17,9 +18,9 @@ export interface KeptRun {
   isDegraded(): boolean
 }
 
-const BACKOFF: Backoff = { firstMs: 1_000, longestMs: 60_000 }
+const BACKOFF: Backoff = { firstMs: SECOND_MS, longestMs: MINUTE_MS }
 /** Longer than a backoff, so that repeated failures are one state. */
-const DEGRADED_MS = 300_000
+const DEGRADED_MS = 5 * MINUTE_MS
 
 /** Runs a part of a process again after each failure, until `signal` aborts or a run ends. */
 export function keepRunning(run: () => Promise<void>, options: KeepRunningOptions): KeptRun {

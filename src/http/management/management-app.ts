@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ManagementToken } from '../../config/parsers.ts'
+import { MINUTE_MS } from '../../lib/durations.ts'
 import type { Management } from '../../management/management.ts'
 import type { ManagementMetrics } from '../../observability/metrics/management.ts'
 import { throwNotFound } from '../plugins/error-handler.ts'
@@ -32,7 +33,7 @@ export interface ManagementAppOptions {
   limits?: Partial<ServerLimits>
 }
 
-const REQUEST_MS = 60_000
+const REQUEST_MS = MINUTE_MS
 
 /** Builds the management API: an internal port, which the edge never publishes. */
 export function buildManagementApp(

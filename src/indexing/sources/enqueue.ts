@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../lib/durations.ts'
 import { interruptiblePause } from '../../lib/interruptible-pause.ts'
 import { retryUntilDeadline } from '../../lib/retry-until-deadline.ts'
 import { isValidationError, type ValidationError } from '../projection/change.ts'
@@ -31,7 +32,7 @@ export const ENQUEUE_BATCH: BatchLimits = { entries: 500, bytes: 4 * 1024 * 1024
 /** Some hundred megabytes of orders, since Redis keeps the stream in memory. */
 const MAX_BACKLOG = 100_000
 const BACKLOG_PAUSE_MS = 500
-const RETRY_DEADLINE_MS = 300_000
+const RETRY_DEADLINE_MS = 5 * MINUTE_MS
 
 /**
  * Appends NDJSON source orders to the change stream, each with the bytes of its line. Rejected

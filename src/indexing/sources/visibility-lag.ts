@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
+import { MINUTE_MS } from '../../lib/durations.ts'
 import type { LastWrite } from '../writer/order-index.ts'
 
 export interface LagTrackerOptions {
@@ -20,7 +21,7 @@ export interface LagTracker {
 const POLL_MS = 100
 /** A document may be erased before it is visible; the next write then measures both. */
 const MERGE_AFTER_MS = 5_000
-const DROP_AFTER_MS = 300_000
+const DROP_AFTER_MS = 5 * MINUTE_MS
 const MAX_PENDING = 100
 const MAX_SAMPLES = 500
 

@@ -1,5 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls'
+import { MINUTE_MS } from '../durations.ts'
 import type { CreateSink } from './body-sink.ts'
 import type { SerializedRequest } from './request.ts'
 import { createResponseReader, type HttpResponse } from './response-reader.ts'
@@ -28,7 +29,7 @@ export interface HttpConnection<Body> {
 
 const CONNECT_TIMEOUT_MS = 10_000
 /** So that no router on the way forgets a connection whose response takes minutes. */
-const KEEP_ALIVE_PROBE_MS = 60_000
+const KEEP_ALIVE_PROBE_MS = MINUTE_MS
 /** Shared by all connections, since each read and its parsing are one step. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(256 * 1024)
 

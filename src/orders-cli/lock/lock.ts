@@ -1,6 +1,7 @@
 import { access, open, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { MINUTE_MS } from '../../lib/durations.ts'
 import { PRIVATE } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
 import { type ForeignLock, lastRenewal, printWait, type Waiting, watch } from './foreign-lock.ts'
@@ -13,7 +14,7 @@ const MAX_PAUSE_MS = 150
 /** How often a holder renews the time of its lock file. */
 const RENEWAL_MS = 10_000
 /** The age at which the lock of another machine or container counts as that of a dead process. */
-const EXPIRY_MS = 60_000
+const EXPIRY_MS = MINUTE_MS
 
 export interface Lock {
   /**

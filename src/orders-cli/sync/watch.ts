@@ -7,6 +7,7 @@ import {
   type SyncResult,
   UnexpectedAnswerError,
 } from '../../client/client.ts'
+import { DAY_MS } from '../../lib/durations.ts'
 import { explain, isDatabaseBusy } from '../errors.ts'
 import { count } from '../terminal/format-text.ts'
 import type { OrdersProgress } from '../terminal/progress.ts'
@@ -15,7 +16,7 @@ const LOCKED =
   'Outro programa mantém este banco travado: feche-o. Continuo tentando; aviso quando conseguir gravar.'
 const UNLOCKED = 'O banco voltou a aceitar gravações.'
 /** A longer pause would exceed the limit of a Node timer, and end at once. */
-const MAX_PAUSE_MS = 7 * 86_400_000
+const MAX_PAUSE_MS = 7 * DAY_MS
 
 export type Sync = (isFirst: boolean) => Promise<SyncResult & { changes: number }>
 

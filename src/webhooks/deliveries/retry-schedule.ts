@@ -1,3 +1,5 @@
+import { HOUR_MS } from '../../lib/durations.ts'
+
 /** The default of `WEBHOOK_RETRY_SCHEDULE`: 16 attempts in 72 hours. */
 export const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [
   ...[0, 5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600, 28_800],
@@ -5,7 +7,7 @@ export const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [
 ].map((seconds) => seconds * 1_000)
 
 /** A longer `Retry-After` counts as one hour. */
-export const MAX_RETRY_AFTER_MS = 3_600_000
+export const MAX_RETRY_AFTER_MS = HOUR_MS
 /** The largest share of a delay by which jitter changes it. */
 export const JITTER = 0.25
 

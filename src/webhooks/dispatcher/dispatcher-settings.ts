@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '../../lib/durations.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/durations.ts'
 import { MAX_REQUESTS } from '../sending/request-limit.ts'
 import type { ProcessLimits } from './lanes/lane-scheduler.ts'
 
@@ -36,8 +36,8 @@ export const defaultSettings: DispatcherSettings = {
   refreshMs: 2_000,
   tickMs: 50,
   healthMs: 500,
-  housekeepingMs: 600_000,
-  reloadMs: 300_000,
+  housekeepingMs: 10 * MINUTE_MS,
+  reloadMs: 5 * MINUTE_MS,
   stopMs: 20_000,
   giveUpMs: 72 * HOUR_MS,
   retentionMs: 30 * DAY_MS,

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { errors, type Pool } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
+import { MINUTE_MS } from '../../lib/durations.ts'
 import type { Network } from '../../lib/network.ts'
 import { createEgressProxy } from './egress-proxy.ts'
 import { createGuardedConnector } from './guarded-connector.ts'
@@ -34,7 +35,7 @@ export interface HttpSenderOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000
-const CONNECTION_TTL_MS = 60_000
+const CONNECTION_TTL_MS = MINUTE_MS
 const IDLE_CONNECTION_MS = 4_000
 /**
  * Bounds the idle connections after a burst to many endpoints. More than are busy at once: a full

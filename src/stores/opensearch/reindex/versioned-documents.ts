@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../../lib/durations.ts'
 import { retryUntilDeadline } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { firstChunk, sendBulk } from '../client/bulk/bulk-request.ts'
@@ -86,7 +87,7 @@ export interface RetryOptions {
 /** A node that missed the last fence does not know them either. */
 const ALIASES_CHANGED = 'the writer has replaced its aliases'
 /** Longer than a cluster needs to replace a node. */
-const RETRY_DEADLINE_MS = 300_000
+const RETRY_DEADLINE_MS = 5 * MINUTE_MS
 
 /**
  * Retries idempotent work while OpenSearch is unavailable. @throws Unavailable after five minutes

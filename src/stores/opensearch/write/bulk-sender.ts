@@ -1,4 +1,5 @@
 import type { LastWrite } from '../../../indexing/writer/order-index.ts'
+import { MINUTE_MS } from '../../../lib/durations.ts'
 import { createRetryBudget } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { firstChunk, sendBulk } from '../client/bulk/bulk-request.ts'
@@ -42,7 +43,7 @@ export interface BulkSender {
 
 /** Records are never shown to a client, so they carry no write timestamp. */
 const NO_WRITE_TIMESTAMP = 0
-const RETRY_DEADLINE_MS = 60_000
+const RETRY_DEADLINE_MS = MINUTE_MS
 /** A full queue drains before this failure in a row. */
 const LOGGED_FAILURE = 5
 const QUEUE_FULL = 'the write queue of OpenSearch is full'

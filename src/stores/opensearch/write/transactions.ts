@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FindSubscribers, OrderLock } from '../../../indexing/writer/order-index.ts'
+import { MINUTE_MS } from '../../../lib/durations.ts'
 import { createRetryBudget, type RetryBudget } from '../../../lib/retry-until-deadline.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import type { OpenSearch } from '../client/client.ts'
@@ -28,7 +29,7 @@ export interface TransactionsOptions {
 }
 
 /** Longer than a cluster needs to remove an unresponsive node. */
-const GIVE_UP_MS = 300_000
+const RETRY_DEADLINE_MS = 5 * MINUTE_MS
 /**
  * A node that missed the last fence does not know its aliases. Once this many reads in a row find
  * none, another writer may have removed them: the next fence finds out.
@@ -72,7 +73,7 @@ export function createTransactions(options: TransactionsOptions): Pick<OrderLock
 
   function createBudget(): RetryBudget {
     return createRetryBudget({
-      deadlineMs: GIVE_UP_MS,
+      deadlineMs: RETRY_DEADLINE_MS,
       activity: 'OpenSearch was unavailable for writes',
       signal,
       onRetry: ({ message }) => onDelay(`${message}; trying again`),

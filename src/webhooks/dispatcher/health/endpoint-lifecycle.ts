@@ -1,4 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts'
+import { MINUTE_MS } from '../../../lib/durations.ts'
 import type { DeliveryStore } from '../../deliveries/delivery-store.ts'
 import type { DisabledReason, Endpoint, EndpointStore } from '../../endpoints/endpoint.ts'
 import type { EndpointDirectory } from '../../endpoints/endpoint-directory.ts'
@@ -52,7 +53,7 @@ export interface EndpointLifecycleOptions {
 }
 
 /** Attempts may fail during a load, after it read the clock. It must not change them. */
-const LOAD_MARGIN_MS = 60_000
+const LOAD_MARGIN_MS = MINUTE_MS
 
 /** The notice of a disabled endpoint is the last one. */
 const ALL_NOTICES = noticeKinds.length

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts'
-import { HOUR_MS } from '../../../lib/durations.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../lib/durations.ts'
 import { JITTER } from '../../deliveries/retry-schedule.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import type { EndpointDirectory } from '../../endpoints/endpoint-directory.ts'
@@ -34,7 +34,7 @@ const NOTICES: readonly { kind: NoticeKind; afterMs: number }[] = [
 ]
 
 /** The time for the last request, and for its result to be stored. */
-const GRACE_MS = 60_000
+const GRACE_MS = MINUTE_MS
 
 /**
  * Creates a function that sends notices of endpoints that fail for long, and disables those without

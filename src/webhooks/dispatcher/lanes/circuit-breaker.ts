@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../../lib/durations.ts'
 import { MAX_RETRY_AFTER_MS } from '../../deliveries/retry-schedule.ts'
 
 /**
@@ -40,7 +41,7 @@ export interface BreakerFailure {
 
 const FAILURES_TO_OPEN = 5
 const FIRST_PROBE_MS = 10_000
-const LONGEST_PROBE_MS = 900_000
+const LONGEST_PROBE_MS = 15 * MINUTE_MS
 
 /** Creates a breaker. `openedBefore`: it was open when the last dispatcher stopped; probes now. */
 export function createCircuitBreaker(openedBefore: boolean, nowMs: number): CircuitBreaker {

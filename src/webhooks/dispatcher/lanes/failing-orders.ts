@@ -1,7 +1,8 @@
+import { MINUTE_MS } from '../../../lib/durations.ts'
 import type { StoredDelivery } from '../../deliveries/delivery.ts'
 
 /** Later deliveries of an order wait this long after the first failure of an earlier one. */
-export const FAILING_WINDOW_MS = 300_000
+export const FAILING_WINDOW_MS = 5 * MINUTE_MS
 /** Beyond it, the order that has waited longest is released early. Bounds memory. */
 export const MAX_FAILING_ORDERS = 1_024
 /** After an outage, the failing deliveries of an endpoint go before later ones for this long. */

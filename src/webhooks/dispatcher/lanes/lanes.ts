@@ -1,4 +1,5 @@
 import type { Clock } from '../../../lib/clock.ts'
+import { MINUTE_MS } from '../../../lib/durations.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import { healthOf } from '../../endpoints/endpoint-health.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
@@ -35,7 +36,7 @@ export interface LanesOptions {
 }
 
 /** Keeps what was learned of an endpoint between bursts of events. */
-const IDLE_MS = 60_000
+const IDLE_MS = MINUTE_MS
 
 /** Creates an empty set of lanes. */
 export function createLanes(options: LanesOptions): Lanes {

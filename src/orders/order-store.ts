@@ -64,7 +64,7 @@ export interface OrderStore {
   latestWrite(accountId: string, scope?: RequestScope): Promise<Position | null>
   /** Returns the account's view of one order as rendered JSON; `null` when it has none. */
   get(accountId: string, id: string, scope?: RequestScope): Promise<Uint8Array | null>
-  /** The same for several views, in the order of the keys. Throws Unavailable. */
+  /** The same for several views, in the order of the keys. @throws Unavailable */
   getMany(keys: readonly ViewKey[]): Promise<FoundView[]>
 }
 

@@ -14,7 +14,7 @@ export interface AuditLog {
    * @throws the error of the change; Unavailable, and nothing changed, when the intent is not stored
    */
   record<T>(actor: Actor, intent: AuditIntent, change: () => Promise<T>): Promise<T>
-  /** Newest first. Throws Unavailable. */
+  /** Newest first. @throws Unavailable */
   list(query: AuditList): Promise<AuditEntry[]>
 }
 

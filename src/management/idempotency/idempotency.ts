@@ -4,8 +4,9 @@ import { HOUR_MS, MINUTE_MS } from '../../lib/durations.ts'
 import type { IdempotencyStore, IdempotentRequest, RequestClaim } from './idempotency-store.ts'
 
 /**
- * `started`: the caller runs the request, then ends its claim. `in_progress`: another
- * call runs it. `other_body`: the key belongs to a request with another body.
+ * `started`: the caller runs the request, then ends its claim. `in_progress`: another call runs it.
+ * `other_body`: the key belongs to a request with another body. `completed`: the caller returns the
+ * response of the first call.
  */
 export type IdempotencyDecision =
   | { kind: 'started'; claim: HeldClaim }
@@ -25,7 +26,7 @@ export interface HeldClaim {
 
 /** Runs each request with an `Idempotency-Key` once. */
 export interface Idempotency {
-  /** Throws Unavailable. */
+  /** Claims a request, unless another call has claimed or completed it. @throws Unavailable */
   begin(request: Pick<IdempotentRequest, 'id' | 'bodyDigest'>): Promise<IdempotencyDecision>
 }
 

@@ -17,7 +17,7 @@ import type { SandboxList, SandboxOrder, SandboxStore } from './sandbox-store.ts
 
 /**
  * Writes versions of orders live, in this sequence. A version that is written already is no error.
- * Throws Unavailable.
+ * @throws Unavailable
  */
 export type WriteSourceOrders = (
   sources: readonly (SourceOrder | SourceDeletion)[],

@@ -9,7 +9,7 @@ import { TEST_EVENT } from '../events/event-types.ts'
 import type { Sender } from '../sending/sender.ts'
 import type { SignatureHeaders, Signer } from '../sending/signature.ts'
 
-/** Reads current views: never older than the latest event. Throws Unavailable. */
+/** Reads current views: never older than the latest event. Calls throw Unavailable. */
 export type OrderViews = Pick<OrderStore, 'getMany'>
 
 /** What became of a delivery that was taken from its lane. */
@@ -44,7 +44,7 @@ function needsView({ event: { type } }: StoredDelivery): boolean {
   return type !== 'order.removed' && type !== TEST_EVENT
 }
 
-/** Reads the views that the deliveries need, `null` for others. Throws Unavailable. */
+/** Reads the views that the deliveries need, `null` for others. @throws Unavailable */
 export async function readViews(
   orders: OrderViews,
   deliveries: readonly StoredDelivery[],

@@ -19,7 +19,8 @@ export interface FanOutOptions {
 
 /**
  * Creates a function that turns the oldest event records into deliveries, and hands them to the
- * lanes. It returns false when no record is left. Throws Unavailable; the next call repeats it.
+ * lanes. It returns false when no record is left. A call that throws Unavailable
+ * is repeated by the next one.
  */
 export function createFanOut(
   options: FanOutOptions,

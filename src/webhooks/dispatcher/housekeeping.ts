@@ -23,7 +23,7 @@ export interface HousekeepingOptions {
   retentionMs: number
 }
 
-/** Expires what was held for 7 days, and removes what is too old. Throws Unavailable. */
+/** Expires what was held for 7 days, and removes what is too old. @throws Unavailable */
 export async function expireAndPurge(
   { stores: { deliveries, events, endpoints }, retentionMs }: HousekeepingOptions,
   nowMs: number,

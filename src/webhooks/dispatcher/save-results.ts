@@ -12,7 +12,8 @@ type SaveResults = DeliveryStore['save']
 /**
  * Creates a function that stores results of attempts. A delivery that changed meanwhile stays as it
  * is, except that a held one becomes delivered by a 2xx. Returns each as it is stored then, `null`
- * for one that was removed or is damaged. Throws Unavailable; a repetition returns the same.
+ * for one that was removed or is damaged.
+ * @throws Unavailable; a repetition returns the same
  */
 export function createSaveResults({ deliveries, lifecycle }: SaveResultsOptions): SaveResults {
   /** Changed deliveries are read and saved together, because all other results wait. */

@@ -5,7 +5,8 @@ import type { EndpointStore, RepeatableRequest } from '../endpoints/endpoint.ts'
 /**
  * The id of the endpoint that a request creates at `nowMs`, epoch milliseconds. It derives from the
  * request, so that its repetition within a day finds the endpoint and creates no other. Only a write
- * that a store completes after both an error and midnight UTC leaves a second one. Throws Unavailable.
+ * that a store completes after both an error and midnight UTC leaves a second one.
+ * @throws Unavailable
  */
 export async function endpointIdOf(
   endpoints: Pick<EndpointStore, 'find'>,

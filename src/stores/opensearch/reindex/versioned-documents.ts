@@ -78,8 +78,8 @@ export interface RetryOptions {
   /** The epoch of the aliases that are read; 0 without aliases. */
   epoch(): number
   /**
-   * Waits until the writer has raised its fence, or `signal` aborts. Throws when a retry cannot
-   * succeed.
+   * Waits until the writer has raised its fence, or `signal` aborts.
+   * @throws Error when a retry cannot succeed
    */
   prepareRetry(signal: AbortSignal): Promise<void>
 }

@@ -10,7 +10,7 @@ import type { Clock } from '../../../lib/clock.ts'
 
 /** The write timestamps of a writer, in epoch milliseconds. */
 export interface WriteTimestamps {
-  /** Throws the errors of `next` before a write. */
+  /** Checks the clock before a write. @throws the errors of {@link next} */
   check(): void
   /**
    * The write timestamp of a bulk, within its transaction.

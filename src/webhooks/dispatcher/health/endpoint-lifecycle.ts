@@ -11,7 +11,8 @@ import type { HealthWriter } from './health-writer.ts'
 export interface EndpointLifecycle {
   /**
    * Finds what is pending or held: when a term begins, and again from time to time, in case a change was
-   * missed. Throws Unavailable.
+   * missed.
+   * @throws Unavailable
    */
   load(): Promise<void>
   /** Applies endpoints that changed: their pending deliveries are held, released or canceled. */
@@ -19,7 +20,8 @@ export interface EndpointLifecycle {
   /**
    * Applies an endpoint that has a held delivery as it is stored, which the directory may not show
    * yet. On return the lane is stopped until the change is applied, unless {@link load} did not know
-   * the endpoint, and is not finished. Throws Unavailable.
+   * the endpoint, and is not finished.
+   * @throws Unavailable
    */
   applyStored(id: string): Promise<void>
   /**

@@ -8,7 +8,7 @@ export interface HealthWriter {
   set(lane: Lane, health: EndpointHealth): void
   /** Whether the stored health is older than that of the lane. */
   isStale(lane: Lane): boolean
-  /** Throws Unavailable; the next call continues. */
+  /** Writes what changed. @throws Unavailable; the next call continues */
   flush(): Promise<void>
 }
 

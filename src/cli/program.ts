@@ -44,8 +44,8 @@ export async function runProgram(argv: readonly string[], io: ProgramIo): Promis
 }
 
 /**
- * Without a command, `serve` runs. It is no default command of commander, because that would receive
- * an unknown command as its argument, and reject the options of that command instead of its name.
+ * Without a command, `serve` runs. A default command of commander would receive an unknown command
+ * as its argument. It would reject the options of that command instead of its name.
  */
 function withCommand(argv: readonly string[]): readonly string[] {
   const [first = '--'] = argv

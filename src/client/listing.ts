@@ -21,8 +21,8 @@ export const ORDERS_PER_PAGE = 100
 
 /**
  * All orders that match, requested page by page as the loop advances (guide, "Paginação"). After a
- * timeout the page is requested with half as many orders, because a slow connection may need longer
- * for it than one try may take. Each later page has one more again, up to the limit.
+ * timeout the page is requested with half as many orders: on a slow connection, a full one may take
+ * longer than a try. Each later page has one more again, up to the limit.
  */
 export function createListing(
   transport: Transport,

@@ -33,9 +33,9 @@ const NAT64 = { address: ipaddr.parse('64:ff9b::'), prefix: 96 }
 const NAT64_PREFIX_BYTES = 12
 
 /**
- * The key for counting failed authentications: an IPv4 address (also if mapped into IPv6, or
- * translated by NAT64), or the /64 network of an IPv6 address, which providers assign to one
- * customer. `reported` may include a port, as some proxies write it. If it is invalid, `peer`
+ * The key for counting failed authentications: an IPv4 address, or the /64 network of an IPv6
+ * address, which providers assign to one customer. IPv4 mapped into IPv6, or translated by NAT64,
+ * counts as IPv4. `reported` may include a port, as some proxies write it. If it is invalid, `peer`
  * counts, the other end of the connection.
  */
 export function ipRateLimitKey(reported: string, peer = reported): string {

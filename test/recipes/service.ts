@@ -23,11 +23,9 @@ export const CONTRACT_LIMITS = { RATE_LIMIT_CAPACITY: '20', RATE_LIMIT_REFILL_PE
 /** Exceeds the capacity by the refill of two seconds. */
 const DRAIN_COUNT = 40
 
-/** The age of the newest initial order, so that an overlap returns almost none. */
-
 /**
- * A service with orders of every kind, some without `updated_at`, a key that reads them, and a
- * proxy between service and recipe that records the requests.
+ * A service with orders of every kind, some without `updated_at`, and a key that reads them. A proxy
+ * between service and recipe records the requests.
  */
 export async function openRecipeService({ count = 700, settings = {} }: RecipeServiceOptions = {}) {
   const store = openServedStore()

@@ -20,8 +20,8 @@ export interface Scenario {
 const WARM_UP_MS = 1.5 * CPU_RENEWAL_MS
 
 /**
- * Measures the contenders of a scenario one right after the other, and all scenarios in each round,
- * so a disturbance of the machine affects all contenders alike. Every other round runs in reverse.
+ * Measures the contenders of a scenario one right after the other, and all scenarios in each round.
+ * So a disturbance of the machine affects all contenders alike. Every other round runs in reverse.
  */
 export async function race(
   scenarios: readonly Scenario[],

@@ -27,9 +27,8 @@ const NOT_UTF8 = [
 const MAGIC_BYTES = 4
 
 /**
- * Opens a file, or `stdin` for `-`. When `signal` aborts, reading fails. Reading the chunks throws
- * an error that names the file, also for a file that exists but cannot be opened, or that is
- * compressed or UTF-16.
+ * Opens a file, or `stdin` for `-`. Reading the chunks throws an error that names the file, also when
+ * it cannot be opened, or is compressed or UTF-16. When `signal` aborts, reading fails.
  * @throws Error naming the file when there is none
  */
 export async function openInput(

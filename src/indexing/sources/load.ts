@@ -85,8 +85,8 @@ export async function load(
 
 /**
  * Writes a batch once every earlier one with the same orders is written; others overlap. After a
- * failure no further batch starts: a newer version of an order in the failed batch would make its
- * version count as older when the load is resumed, and its events would be lost.
+ * failure no further batch starts: a newer version of an order would make the failed one count as
+ * older when the load is resumed, and lose its events.
  */
 function createBatchWriter(
   writer: Writer,

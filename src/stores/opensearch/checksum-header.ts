@@ -6,10 +6,10 @@ import { ByteReader } from './read/byte-reader.ts'
  *
  *     source = {"frame":"crc-keys-order",keys "order":order}
  *
- * It has the CRC-32 of all that follows it, the byte length of the keys including the name of
- * `order` in at least four digits, and the byte length of the order. OpenSearch returns a source
- * byte for byte. So a source that matches is as written, and no text of a buyer can end an order
- * early.
+ * Its parts are hexadecimal: the CRC-32 of all that follows the header, the byte length of the keys,
+ * and that of the order. The keys include the name of `order`; their length has four digits or more.
+ * OpenSearch returns a source byte for byte. So a source that matches is as written, and no text of
+ * a buyer can end an order early.
  */
 
 /**

@@ -103,7 +103,7 @@ describe('clients that do not read their responses', () => {
 })
 
 /**
- * Reads a large page piece by piece, slowly until `isHurried`; ends with the orders of the page, or
+ * Reads a large page piece by piece, slowly until `isFast`; ends with the orders of the page, or
  * when the connection is closed.
  */
 async function readSlowly(socket: Socket, isFast: () => boolean): Promise<number> {

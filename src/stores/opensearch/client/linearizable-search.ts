@@ -25,10 +25,10 @@ export interface LinearizableSearch {
 
 /**
  * Pages of the documents that match during the whole call, whatever else of them changes; one that
- * changes may be in two pages. A node that left the cluster still answers as the primary that it
- * was, so each search must also find a marker that is written first. A later marker proves the same:
+ * changes may be in two pages. A node that left the cluster still responds as the primary that it
+ * was. So a marker is written first, and each search must find it. A later marker proves the same:
  * only a copy with all earlier writes accepts one.
- * @throws Unavailable also when an outdated copy answered
+ * @throws Unavailable also when an outdated copy responded
  */
 export async function* searchLinearizable(
   target: IndexTarget,

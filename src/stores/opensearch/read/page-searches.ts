@@ -37,15 +37,15 @@ const MAX_SEARCHES = 8
  * busy while a page is sent.
  */
 const MAX_JOINED_SIZE = 64
-/** For so long a node that hangs, or a missing permission, affects the searches of its own only. */
+/** For so long every search has a request of its own, so that a hanging node delays its own only. */
 const ALONE_MS = 10_000
-/** The share of the deadline after which a joined request counts as one that hangs. */
-const PATIENCE = 0.25
+/** The share of the deadline after which a joined request counts as slow. */
+const SLOW_SHARE = 0.25
 
 /**
  * Returns a function that searches a page. The plain searches for small pages share an `_msearch`
  * within a turn of the event loop; with a request each, a page of 20 orders would take a third more
- * CPU time. A search that may be slow has a request of its own, and so has each for some seconds
+ * CPU time. A search that may be slow has a request of its own. So has every search for ten seconds
  * after a joined request has failed or taken long.
  */
 export function createPageSearches({
@@ -81,7 +81,7 @@ export function createPageSearches({
       const target = { ...targetOf(query), allow_partial_search_results: false }
       body += `${JSON.stringify(target)}\n${JSON.stringify(buildSearch(query, bound))}\n`
     }
-    const timer = setTimeout(searchAloneForNow, deadlineMs * PATIENCE)
+    const timer = setTimeout(searchAloneForNow, deadlineMs * SLOW_SHARE)
     try {
       return await read(`/${searches[0]?.index}/_msearch`, body, bounds)
     } catch (error) {

@@ -9,7 +9,6 @@ import {
 import { withDeliveries } from '../../../support/webhooks/stubbed-stores.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
-/** Longer than any delay between two probes. */
 /** The delay after the first failed probe. */
 const FIRST_PROBE_MS = 10_000
 

@@ -45,14 +45,14 @@ export function createBaseApp(options: BaseAppOptions): FastifyInstance {
       requestIdLogLabel: 'request_id',
     }),
     genReqId: newRequestId,
-    return503OnClosing: false, // A request that arrives during shutdown is still answered.
+    return503OnClosing: false, // A request that arrives during shutdown still gets its response.
     rewriteUrl: ({ url = '/' }) => routableUrl(url),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     serverFactory: (handler) => {
       const all = { ...defaultServerLimits, ...limits }
       return createHttpServer(handler, { ...server, malformedRequests, limits: all })
     },
-    clientErrorHandler: () => {}, // Our server answers; Fastify would send a second response.
+    clientErrorHandler: () => {}, // Our server responds; Fastify would send a second response.
   })
   app.setValidatorCompiler(TypeBoxValidatorCompiler)
   app.register(closeConnections)

@@ -3,7 +3,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { parseInstant } from '../lib/instant.ts'
 import { operationIds } from './operations.ts'
 
-/** The guide promises that both versions answer for at least this long. */
+/** The guide promises that both versions are served for at least this long. */
 export const MONTHS_UNTIL_SUNSET = 12
 
 const common = {

@@ -31,7 +31,7 @@ const personalParams = Object.values(orderFilters)
   .map(({ param }) => param)
 
 /**
- * Rejects filters by personal data: with them, a masked answer would confirm a guess.
+ * Rejects filters by personal data: with them, a masked response would confirm a guess.
  * @throws InvalidParamError naming the filter, whatever its value
  */
 export function rejectPersonalFilters(query: RawQuery): void {

@@ -48,7 +48,7 @@ export interface RenderedOrder extends Position {
 }
 
 /**
- * The read side of the orders. An implementation answers each call from one snapshot, and writes
+ * The read side of the orders. An implementation serves each call from one snapshot, and writes
  * become visible in the order of their timestamps; the guarantees of `paging` rest on both. A call
  * ends with the `scope` of its request: it throws `Unavailable` once the deadline has passed, and
  * `ClientDisconnected` once the client has disconnected.

@@ -28,7 +28,7 @@ export interface SharedLimiterOptions extends SharedLimiterEvents {
 
 /**
  * A limiter on shared counters that falls back to `local` while they do not respond in time. A
- * denial that the counters would repeat is answered without them.
+ * denial that the counters would repeat is made without them.
  */
 export function createSharedLimiter(
   { counters, reconnect, close }: ConnectedCounters,

@@ -77,7 +77,7 @@ export async function startManagementServers(
   }
 }
 
-/** A server stays up without an index, and answers 503 until it is restored. */
+/** A server stays up without an index, and responds 503 until it is restored. */
 function lostToUnavailable(error: unknown): never {
   if (error instanceof IndexLost) throw new Unavailable(error.message, { cause: error })
   throw error

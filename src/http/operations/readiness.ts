@@ -8,7 +8,7 @@ export type CheckState = 'ok' | 'unavailable' | 'degraded'
 
 /** The health response. It contains no address and no reason; the log has both. */
 export interface Health {
-  /** `draining`: the process still answers and is shutting down. */
+  /** `draining`: the process still responds and is shutting down. */
   status: 'ok' | 'unavailable' | 'draining'
   checks: Record<string, CheckState>
 }
@@ -16,7 +16,7 @@ export interface Health {
 /** Checks every dependency, for orchestrators and load balancers. */
 export type Readiness = () => Promise<Health>
 
-/** What a request needs to be answered. */
+/** What a request needs for its response. */
 export interface RequestDependencies {
   keys: Pick<KeyStore, 'ping'>
   orders: Pick<OrderStore, 'latestWrite'>

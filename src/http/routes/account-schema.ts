@@ -25,7 +25,7 @@ const AccountKey = resource('AccountKey', 'A chave da requisição, sem o segred
   ),
 })
 
-/** The answer of `GET /v1/account`. */
+/** The response of `GET /v1/account`. */
 export const Account = resource('Account', 'A conta e a chave de uma requisição.', {
   object: Type.Literal('account', { description: 'Sempre `account`.' }),
   id: text('O id da conta.', 'acc_1'),

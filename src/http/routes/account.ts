@@ -13,7 +13,7 @@ const accountRoutes: FastifyPluginAsyncTypebox = async (app) => {
     method: READ_METHODS,
     url: '/account',
     schema: { querystring: AnyQuery },
-    // A key without scopes is valid too: the answer shows why it reads nothing.
+    // A key without scopes is valid too: the response shows why it reads nothing.
     config: { needsNoScope: true },
     async handler(request, reply) {
       handleUnknownParams(request, reply, [])

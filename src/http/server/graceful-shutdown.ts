@@ -17,12 +17,12 @@ const QUIET_CHECKS = 500 / CHECK_INTERVAL_MS
 /** The health of a process that shuts down. */
 export const DRAINING: Health = { status: 'draining', checks: {} }
 
-/** The first phase of a shutdown: the server still answers while traffic moves elsewhere. */
+/** The first phase of a shutdown: the server still responds while traffic moves elsewhere. */
 export interface GracefulShutdown {
   /** The readiness for load balancers: `draining` from the start of {@link drain}. */
   isReady: Readiness
   /**
-   * Answers requests while load balancers see `draining` and clients see `Connection: close`.
+   * Serves requests while load balancers see `draining` and clients see `Connection: close`.
    * Resolves when no request is in flight and no new one arrives. Closing earlier can lose requests
    * in the kernel's accept queue or on idle connections, and truncates responses in transit.
    */

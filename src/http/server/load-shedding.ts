@@ -11,7 +11,7 @@ export type ShedReason = (typeof SHED_REASONS)[number]
 /** A request that would wait longer than this is better retried later. */
 const MAX_LOOP_DELAY_MS = 1_000
 
-/** Limits the requests in flight to those that can be answered soon. */
+/** Limits the requests in flight to those that can be served soon. */
 export interface ConcurrencyLimiter {
   /** Acquires a slot for a request, or returns why none is free. */
   tryAcquire(response: ServerResponse): ShedReason | undefined
@@ -41,7 +41,7 @@ export function createConcurrencyLimiter({
   let released = 0
   let turnSinceMs: number | undefined
 
-  // Slots become free only between turns of the event loop. The embedded store answers within one
+  // Slots become free only between turns of the event loop. The embedded store responds within one
   // turn, where requests never overlap, however many wait.
   function endTurn(): void {
     acquired -= released
@@ -77,9 +77,9 @@ export function createConcurrencyLimiter({
   }
 }
 
-/** Sheds requests beyond what the service can answer soon. */
+/** Sheds requests beyond what the service can serve soon. */
 export interface LoadShedder extends Pick<ConcurrencyLimiter, 'release'> {
-  /** Answers `503 service_unavailable` at once and returns `true` when no slot is free. */
+  /** Sends `503 service_unavailable` at once and returns `true` when no slot is free. */
   shed(response: ServerResponse): boolean
 }
 

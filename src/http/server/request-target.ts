@@ -9,7 +9,7 @@ export function isRequestTarget(target: string): boolean {
 
 /**
  * Returns the path and query of a target. Escapes a path that cannot be percent-decoded, so that
- * the router answers 404.
+ * the router returns 404.
  */
 export function routableUrl(target: string): string {
   const url = withoutOrigin(target)

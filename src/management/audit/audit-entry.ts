@@ -1,4 +1,4 @@
-/** `unknown`: the process ended before the outcome was recorded, or the store did not answer. */
+/** `unknown`: the process ended before the outcome was recorded, or the store did not respond. */
 export const auditOutcomes = ['done', 'failed', 'unknown'] as const
 export type AuditOutcome = (typeof auditOutcomes)[number]
 

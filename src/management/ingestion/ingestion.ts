@@ -25,7 +25,7 @@ export interface SourceOrderResults {
 
 /** Receives the source orders that the platform pushes. */
 export interface Ingestion {
-  /** Whether `index watch` writes the orders after the answer. */
+  /** Whether `index watch` writes the orders after the response. */
   isDeferred: boolean
   /**
    * Writes or appends the source orders of a body. A refused line does not stop the others. After

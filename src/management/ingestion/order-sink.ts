@@ -6,7 +6,7 @@ export type SinkResult = WriteResult | 'accepted'
 
 /** Where pushed source orders go. */
 export interface OrderSink {
-  /** Whether the orders are written after the answer. */
+  /** Whether the orders are written after the response. */
   isDeferred: boolean
   /**
    * Stores the lines and returns the result of each, in their order. After an error any of them may

@@ -70,9 +70,9 @@ function guardedLookup(
       })
       .then(
         (addresses) => {
-          const answers = addresses.map((address) => ({ address, family: isIP(address) }))
-          const [{ address, family } = { address: '', family: 0 }] = answers
-          if (all) callback(null, answers)
+          const resolved = addresses.map((address) => ({ address, family: isIP(address) }))
+          const [{ address, family } = { address: '', family: 0 }] = resolved
+          if (all) callback(null, resolved)
           else callback(null, address, family)
         },
         (error) => callback(error, []),

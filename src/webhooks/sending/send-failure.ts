@@ -66,7 +66,7 @@ const FAILURES = new Map<string, string | ((limits: FailureLimits) => string)>([
   ['EPROTO', 'the TLS handshake failed'],
   ['UND_ERR_PRX_CONN', PROXY_FAILED],
   ['UND_ERR_PRX_TLS', PROXY_FAILED],
-  // undici's answer to a CONNECT whose status is not 200.
+  // undici's error for a CONNECT whose status is not 200.
   ['UND_ERR_ABORTED', 'the egress proxy refused the connection'],
   ['UND_ERR_CLOSED', 'the sender is closed'],
   ['UND_ERR_DESTROYED', 'the sender is closed'],

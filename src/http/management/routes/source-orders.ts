@@ -7,7 +7,7 @@ import { authorize } from '../principal.ts'
 
 export interface SourceOrdersRoutesOptions {
   ingestion: Ingestion
-  /** Called for each line of an answered call. */
+  /** Called for each line of a call with a result. */
   onResult(result: LineResult): void
 }
 

@@ -112,7 +112,7 @@ export interface MgetDocument {
 
 /**
  * The current documents, searchable or not, in the order of the request. Read from the primary: a
- * replica on a node that is cut off from it still answers, and lacks its last writes.
+ * replica on a node that is cut off from it still responds, and lacks its last writes.
  * @throws Unavailable when the response is incomplete
  */
 export async function readDocuments(

@@ -46,7 +46,7 @@ export function createOpenSearchIdempotencyStore(target: IndexTarget): Idempoten
 
     /**
      * Writes on the condition of the known state, without a read: a node that is cut off still
-     * answers reads, from before the claim. Returns the new state; `null` once the claim has ended.
+     * serves reads, from before the claim. Returns the new state; `null` once the claim has ended.
      */
     async function writeClaimed(documentWrite: () => DocumentWrite): Promise<DocumentState | null> {
       for (;;) {

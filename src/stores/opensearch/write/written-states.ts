@@ -3,7 +3,7 @@ import type { BulkItemResult } from '../client/bulk/bulk-response.ts'
 import { type DocumentState, documentState, isOlderState } from '../client/documents.ts'
 import type { BulkItem } from './bulk-item.ts'
 
-/** A node that was removed from the cluster answered as the primary that it was. */
+/** A node that was removed from the cluster responded as the primary that it was. */
 export class StaleReadError extends Unavailable {}
 
 /**

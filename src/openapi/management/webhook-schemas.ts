@@ -13,6 +13,7 @@ import { deliveryStates } from '../../webhooks/deliveries/delivery.ts'
 import { payloadKinds } from '../../webhooks/endpoints/endpoint.ts'
 import { eventTypes, TEST_EVENT } from '../../webhooks/events/event-types.ts'
 import { ALL_EVENTS } from '../../webhooks/management/endpoint-settings.ts'
+import { describeStatus } from '../../webhooks/sending/send-failure.ts'
 import { AT, HEX, kind } from './schema-parts.ts'
 
 const settings = {
@@ -90,9 +91,7 @@ export const RolledSecret = resource('RolledSecret', 'O segredo novo de um endpo
 const attempt = resource('WebhookAttempt', 'Uma tentativa de entrega.', {
   at: instant('Quando foi feita.', AT),
   status: nullable(integer(100, 'O status da resposta; `null` sem resposta.', 503)),
-  error: nullable(
-    text('Por que falhou, em inglês; `null` para um `2xx`.', 'the endpoint answered 503'),
-  ),
+  error: nullable(text('Por que falhou, em inglês; `null` para um `2xx`.', describeStatus(503))),
   duration_ms: Type.Number({ minimum: 0, description: 'Quanto durou.', examples: [84] }),
 })
 

@@ -2,7 +2,7 @@
 export interface ReindexEvents {
   /** Compared and total documents of the new index; passes repeat until nothing is missing. */
   onProgress?(scanned: number, total: number): void
-  /** Called with the reason of a delay, in words for an operator. */
+  /** Receives the reason of a delay, in words for an operator. */
   onDelay?(reason: string): void
   /** Stops the reindex; the next attempt continues from its progress. */
   signal?: AbortSignal

@@ -60,7 +60,7 @@ export interface OpenIndexOptions {
   clock?: Clock
   /** `load` when absent. A load is rejected while a watch runs. */
   purpose?: WriterPurpose
-  /** Called with the reason of a delay, in words for an operator. */
+  /** Receives the reason of a delay, in words for an operator. */
   onDelay?(reason: string): void
   /** Ends the wait for another writer and for the store. */
   signal?: AbortSignal

@@ -81,7 +81,7 @@ function withKeyUseCheck(
       deadlineMs: CHECK_DEADLINE_MS,
       activity: 'checking the use of keys',
       signal,
-      onRetry: ({ message }: Error) => onDelay(`${message}; trying again`),
+      onRetry: ({ message }: Error) => onDelay(`${message}; retrying`),
     }
     return retryUntilDeadline(retries, async () => {
       await index.refresh()

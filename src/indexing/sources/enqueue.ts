@@ -21,7 +21,7 @@ export interface EnqueueOptions {
   onRejected(lineNumber: number, error: ValidationError): void
   /** Called after each batch with its last line number: the stream has every line up to it. */
   onProgress(summary: Readonly<EnqueueSummary>, lineNumber: number): void
-  /** Called with the reason of a delay, in words for an operator. */
+  /** Receives the reason of a delay, in words for an operator. */
   onDelay(reason: string): void
   /** Ends a wait for the stream. */
   signal: AbortSignal
@@ -107,7 +107,7 @@ export function createStreamAppender({
         activity: 'the stream was unavailable',
         signal,
         onRetry({ message }, failures) {
-          if (failures === 1) onDelay(`${message}; trying again`)
+          if (failures === 1) onDelay(`${message}; retrying`)
         },
       },
       work,

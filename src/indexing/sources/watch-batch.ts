@@ -37,7 +37,7 @@ export interface ProcessBatchOptions {
   reported: ReportedEntries
   monotonic: Clock
   events: BatchEvents
-  /** Called with the reason of a delay, in words for an operator. */
+  /** Receives the reason of a delay, in words for an operator. */
   onSlow(reason: string): void
 }
 

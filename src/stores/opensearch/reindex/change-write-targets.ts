@@ -9,7 +9,7 @@ export interface ChangeWriteTargetsOptions extends Omit<LeaseOptions, 'onTargets
   fence: Fence
   versionRecordIndex(): Promise<string>
   maxWriteTimestamp(): Promise<number>
-  /** Receives the reason of a delay. */
+  /** Receives the reason of a delay, in words for an operator. */
   onDelay(reason: string): void
   signal?: AbortSignal | undefined
 }

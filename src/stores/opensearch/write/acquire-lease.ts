@@ -15,7 +15,7 @@ export interface AcquireOptions extends LeaseOptions {
    * The greatest write timestamp in the index, epoch milliseconds; used without a lease document.
    */
   maxWriteTimestamp(): Promise<number>
-  /** Receives the reason of a delay. */
+  /** Receives the reason of a delay, in words for an operator. */
   onDelay(reason: string): void
   /** Aborts the wait. */
   signal?: AbortSignal | undefined

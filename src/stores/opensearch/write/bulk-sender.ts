@@ -24,7 +24,7 @@ export interface BulkOptions {
   written: Pick<WrittenStates, 'record'>
   /** For each request, in milliseconds. */
   deadlineMs: number
-  /** Receives the reason of a delay. */
+  /** Receives the reason of a delay, in words for an operator. */
   onDelay(reason: string): void
   /** Aborts a pause. */
   signal?: AbortSignal | undefined

@@ -28,7 +28,7 @@ export interface FenceOptions {
   names: IndexNames
   /** For each call, the response body included. */
   deadlineMs: number
-  /** Receives the reason of a delay. */
+  /** Receives the reason of a delay, in words for an operator. */
   onDelay(reason: string): void
 }
 

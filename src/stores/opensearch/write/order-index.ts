@@ -34,7 +34,7 @@ export interface OpenSearchOrderIndexOptions {
   /** Epoch milliseconds. */
   clock: Clock
   purpose: WriterPurpose
-  /** Called with the reason of a delay, in words for an operator. */
+  /** Receives the reason of a delay, in words for an operator. */
   onDelay(reason: string): void
   /** Ends the wait for another writer and for OpenSearch. */
   signal?: AbortSignal | undefined
@@ -91,7 +91,7 @@ export async function openOpenSearchOrderIndex(
 
   /** Without waiting for the next write, since a reindex waits for the new targets. */
   function applyTargets(): void {
-    committer.fence().catch(({ message }: Error) => onDelay(`${message}; trying again`))
+    committer.fence().catch(({ message }: Error) => onDelay(`${message}; retrying`))
   }
 
   return {

@@ -76,7 +76,7 @@ export function createTransactions(options: TransactionsOptions): Pick<OrderLock
       deadlineMs: RETRY_DEADLINE_MS,
       activity: 'OpenSearch was unavailable for writes',
       signal,
-      onRetry: ({ message }) => onDelay(`${message}; trying again`),
+      onRetry: ({ message }) => onDelay(`${message}; retrying`),
     })
   }
 

@@ -70,7 +70,7 @@ describe('a load without a mode', () => {
     used = new Unavailable('no node answers')
     vi.advanceTimersByTime(1_000)
     await writer.write([change('ord_1')], mode)
-    expect([checks, delays]).toEqual([3, ['no node answers; trying again']])
+    expect([checks, delays]).toEqual([3, ['no node answers; retrying']])
   })
 
   it('a load without a mode writes in the sequence of the calls, also while it checks key use', async () => {

@@ -137,7 +137,7 @@ describe('an unavailable stream', () => {
     backlogs = [new Unavailable('no answer')]
     failures = [new Unavailable('no answer'), new Unavailable('no answer')]
     expect(await enqueueText(line('ord_1'))).toEqual({ read: 1, handed_over: 1, refused: 0 })
-    expect(log.filter((text) => text === 'delay: no answer; trying again')).toHaveLength(2)
+    expect(log.filter((text) => text === 'delay: no answer; retrying')).toHaveLength(2)
   })
 
   it('the enqueue ends on any other error of the stream', async () => {

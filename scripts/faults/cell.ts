@@ -5,9 +5,9 @@ import {
   type ResponseStats,
 } from '../../test/harness/traffic/response-stats.ts'
 import type { Traffic } from '../../test/harness/traffic/traffic.ts'
-import type { AnswerTimes } from './answer-times.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { Fault, FaultyService } from './faults.ts'
+import type { ResponseTimes } from './response-times.ts'
 
 /** The outcome of one fault. */
 export interface Cell {
@@ -38,7 +38,7 @@ export interface CellPlan {
   backAgain: ResponseStats
   /** Rate-limit decisions made alone so far. */
   readAlone(): Promise<number>
-  answerTimes: AnswerTimes
+  responseTimes: ResponseTimes
   signal: AbortSignal
 }
 
@@ -51,12 +51,21 @@ const CHECK_MS = 50
 
 /** Injects a fault while requests arrive, ends it, and waits for healthy responses. */
 export async function suffer(plan: CellPlan): Promise<Cell> {
-  const { service, fault, proxies, arrivals, traffic, backAgain, readAlone, answerTimes, signal } =
-    plan
+  const {
+    service,
+    fault,
+    proxies,
+    arrivals,
+    traffic,
+    backAgain,
+    readAlone,
+    responseTimes,
+    signal,
+  } = plan
   const mayFail = service === 'OpenSearch'
   const stats = createResponseStats()
   const aloneBefore = await readAlone()
-  await answerTimes.longestMs() // Discards responses before the fault.
+  await responseTimes.longestMs() // Discards responses before the fault.
   arrivals.enter({ stats, isFault: true, mayFail })
   await Promise.all(proxies.map(fault.begin))
   const burst = service === 'Redis' ? GREEDY_BURST : 0
@@ -76,7 +85,7 @@ export async function suffer(plan: CellPlan): Promise<Cell> {
     alone,
     rightAfterMs: rest.isRight(RIGHT_MS) ? rest.rightAfterMs() : undefined,
     leftOpen: countOf(proxies, 'broken'),
-    longestMs: await answerTimes.longestMs(),
+    longestMs: await responseTimes.longestMs(),
   }
 }
 

@@ -8,11 +8,11 @@ import {
 import { seedServices, seedSettings } from '../../test/harness/traffic/seed.ts'
 import { createSender, type Sender } from '../../test/harness/traffic/sender.ts'
 import { createTraffic, type Traffic } from '../../test/harness/traffic/traffic.ts'
-import { followAnswerTimes } from './answer-times.ts'
 import { startArrivals } from './arrivals.ts'
 import { type Cell, countOf, suffer } from './cell.ts'
 import { type FaultyService, faults } from './faults.ts'
 import { startProxiedServices } from './proxied-services.ts'
+import { followResponseTimes } from './response-times.ts'
 
 export interface MatrixPlan {
   /** Requests a second, independent of their responses. */
@@ -93,10 +93,10 @@ export async function runMatrix({ signal, log, ...plan }: MatrixOptions): Promis
         await waitUntil(signal, async () => arrivals.phase().isRight(warmMs))
         turnedAwayBefore = await readTurnedAway()
         arrivals.enter({ stats: healthy, isFault: false, mayFail: false })
-        const answerTimes = await followAnswerTimes(service.logFile)
+        const responseTimes = await followResponseTimes(service.logFile)
         await sleep(faultMs, undefined, { signal })
-        healthyLongestMs = await answerTimes.longestMs()
-        const common = { arrivals, traffic, faultMs, restMs, readAlone, answerTimes, signal }
+        healthyLongestMs = await responseTimes.longestMs()
+        const common = { arrivals, traffic, faultMs, restMs, readAlone, responseTimes, signal }
         for (const name of ['OpenSearch', 'Redis'] as const) {
           const own = { service: name, proxies: proxies[name], backAgain: backAgain[name] }
           for (const fault of faults[name]) {

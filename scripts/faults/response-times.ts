@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 
 /** Response times in the request log of the service, which exclude delays of a busy generator. */
-export interface AnswerTimes {
+export interface ResponseTimes {
   /** The longest response since the last call, in milliseconds; 0 where there is none. */
   longestMs(): Promise<number>
 }
@@ -9,7 +9,7 @@ export interface AnswerTimes {
 const DURATION = /"duration_ms":(\d+(?:\.\d+)?)/g
 
 /** Reads a log that another process writes, from its current end. */
-export async function followAnswerTimes(logFile: string): Promise<AnswerTimes> {
+export async function followResponseTimes(logFile: string): Promise<ResponseTimes> {
   let readTo = 0
   let half = ''
 

@@ -9,13 +9,9 @@ import {
   withResult,
 } from './decide-bulk.ts'
 import { renderedLength } from './order-document.ts'
-import {
-  DocumentRejectedError,
-  type OrderIndex,
-  type OrderLock,
-  type WriteMode,
-} from './order-index.ts'
+import type { OrderIndex, OrderLock, WriteMode } from './order-index.ts'
 import { readOrders } from './read-orders.ts'
+import { DocumentRejectedError } from './writer-errors.ts'
 
 export interface Writer {
   /**

@@ -1,10 +1,7 @@
 import { ClockSkewError, TimestampsAheadError } from '../../indexing/writer/clock-skew.ts'
-import {
-  LeaseLostError,
-  type OrderIndex,
-  WatchRunningError,
-} from '../../indexing/writer/order-index.ts'
+import type { OrderIndex } from '../../indexing/writer/order-index.ts'
 import { createWriter, type Writer } from '../../indexing/writer/writer.ts'
+import { LeaseLostError, WatchRunningError } from '../../indexing/writer/writer-errors.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { interruptiblePause } from '../../lib/interruptible-pause.ts'
 import { memoizeAsync } from '../../lib/memoize-async.ts'

@@ -1,4 +1,5 @@
-import { WatchRunningError, type WriterPurpose } from '../../../indexing/writer/order-index.ts'
+import type { WriterPurpose } from '../../../indexing/writer/order-index.ts'
+import { WatchRunningError } from '../../../indexing/writer/writer-errors.ts'
 import { monotonicClock } from '../../../lib/clock.ts'
 import { createHolderName, waitUntilFree } from '../lease-observation.ts'
 import { type Lease, type LeaseOptions, startLease } from './lease.ts'

@@ -1,4 +1,4 @@
-import { DocumentRejectedError } from '../../../indexing/writer/order-index.ts'
+import { DocumentRejectedError } from '../../../indexing/writer/writer-errors.ts'
 import { Unavailable } from '../../../lib/unavailable.ts'
 import { type BulkItemResult, describeResult, outcomeOf } from '../client/bulk/bulk-response.ts'
 import type { BulkAddress, BulkTarget, OptimisticConcurrency } from './optimistic-concurrency.ts'

@@ -1,6 +1,6 @@
 import { setInterval } from 'node:timers/promises'
 import { MAX_CLOCK_SKEW_MS } from '../../../indexing/writer/clock-skew.ts'
-import { LeaseLostError } from '../../../indexing/writer/order-index.ts'
+import { LeaseLostError } from '../../../indexing/writer/writer-errors.ts'
 import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import { createMutex } from '../../../lib/mutex.ts'
 import { retryUntilDeadline } from '../../../lib/retry-until-deadline.ts'

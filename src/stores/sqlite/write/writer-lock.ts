@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
-import { WatchRunningError, type WriterPurpose } from '../../../indexing/writer/order-index.ts'
+import type { WriterPurpose } from '../../../indexing/writer/order-index.ts'
+import { WatchRunningError } from '../../../indexing/writer/writer-errors.ts'
 import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
 import { createPrivateFile } from '../../../lib/private-files.ts'
 import { tryExec } from '../database/database.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DocumentRejectedError } from '../../../../src/indexing/writer/order-index.ts'
+import { DocumentRejectedError } from '../../../../src/indexing/writer/writer-errors.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import {
   FIRST_STAMP,

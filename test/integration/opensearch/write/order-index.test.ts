@@ -4,7 +4,7 @@ import type {
   OrderIndex,
   OrderVersionRecord,
 } from '../../../../src/indexing/writer/order-index.ts'
-import { LeaseLostError } from '../../../../src/indexing/writer/order-index.ts'
+import { LeaseLostError } from '../../../../src/indexing/writer/writer-errors.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import type { ViewKey } from '../../../../src/orders/order-store.ts'
 import { toVersionRecordSource } from '../../../../src/stores/opensearch/version-record-document.ts'

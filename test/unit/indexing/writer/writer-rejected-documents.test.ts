@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { DocumentRejectedError } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
+import { DocumentRejectedError } from '../../../../src/indexing/writer/writer-errors.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { NOW } from '../../../support/orders/order-writer.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'

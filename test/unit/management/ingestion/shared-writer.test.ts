@@ -1,12 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { ClockSkewError, TimestampsAheadError } from '../../../../src/indexing/writer/clock-skew.ts'
-import {
-  LeaseLostError,
-  mapTransactions,
-  type OrderIndex,
-  WatchRunningError,
-} from '../../../../src/indexing/writer/order-index.ts'
+import { mapTransactions, type OrderIndex } from '../../../../src/indexing/writer/order-index.ts'
+import { LeaseLostError, WatchRunningError } from '../../../../src/indexing/writer/writer-errors.ts'
 import { interruptiblePause } from '../../../../src/lib/interruptible-pause.ts'
 import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { createDirectSink } from '../../../../src/management/ingestion/direct-sink.ts'

@@ -4,12 +4,12 @@ import type { Change } from '../../../../../src/indexing/projection/change.ts'
 import type { EqualVersionPolicy, WriteResult } from '../../../../../src/indexing/writer/decide.ts'
 import {
   type BulkWrites,
-  LeaseLostError,
   mapTransactions,
   type OrderIndex,
   type WriteMode,
 } from '../../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../../src/indexing/writer/writer.ts'
+import { LeaseLostError } from '../../../../../src/indexing/writer/writer-errors.ts'
 import type { Clock } from '../../../../../src/lib/clock.ts'
 import type { FreezableIndex } from './freezable-writer.ts'
 

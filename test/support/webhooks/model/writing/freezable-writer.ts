@@ -1,5 +1,6 @@
 import type { Config } from '../../../../../src/config/config.ts'
-import { LeaseLostError, type OrderIndex } from '../../../../../src/indexing/writer/order-index.ts'
+import type { OrderIndex } from '../../../../../src/indexing/writer/order-index.ts'
+import { LeaseLostError } from '../../../../../src/indexing/writer/writer-errors.ts'
 import type { Clock } from '../../../../../src/lib/clock.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import { openOpenSearchStores } from '../../../../../src/stores/opensearch/stores.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { LeaseLostError } from '../../../../../src/indexing/writer/order-index.ts'
+import { LeaseLostError } from '../../../../../src/indexing/writer/writer-errors.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import type { Lease } from '../../../../../src/stores/opensearch/write/lease.ts'
 import { createLeaseFixture } from './lease-fixture.ts'

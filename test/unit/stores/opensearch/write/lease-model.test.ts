@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ClockSkewError, MAX_CLOCK_SKEW_MS } from '../../../../../src/indexing/writer/clock-skew.ts'
-import { LeaseLostError } from '../../../../../src/indexing/writer/order-index.ts'
+import { LeaseLostError } from '../../../../../src/indexing/writer/writer-errors.ts'
 import { DAY_MS } from '../../../../../src/lib/durations.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import { createLeaseHolders } from './lease-holders.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { LeaseLostError } from '../../../../../src/indexing/writer/order-index.ts'
+import { LeaseLostError } from '../../../../../src/indexing/writer/writer-errors.ts'
 import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import { CEILING, createLeaseFixture } from './lease-fixture.ts'
 import { LONG_LEASE_MS, type LostResponse } from './memory-lease.ts'

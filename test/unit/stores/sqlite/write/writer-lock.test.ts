@@ -2,10 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import {
-  WatchRunningError,
-  type WriterPurpose,
-} from '../../../../../src/indexing/writer/order-index.ts'
+import type { WriterPurpose } from '../../../../../src/indexing/writer/order-index.ts'
+import { WatchRunningError } from '../../../../../src/indexing/writer/writer-errors.ts'
 import { acquireWriterLock } from '../../../../../src/stores/sqlite/write/writer-lock.ts'
 import { temporaryFolder } from '../../../../support/stores/backend.ts'
 

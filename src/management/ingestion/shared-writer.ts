@@ -1,12 +1,10 @@
-import { ClockSkewError, TimestampsAheadError } from '../../indexing/writer/clock-skew.ts'
 import type { OrderIndex } from '../../indexing/writer/order-index.ts'
 import { createWriter, type Writer } from '../../indexing/writer/writer.ts'
-import { LeaseLostError, WatchRunningError } from '../../indexing/writer/writer-errors.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { interruptiblePause } from '../../lib/interruptible-pause.ts'
 import { memoizeAsync } from '../../lib/memoize-async.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
 import { IngestionUnavailable } from './ingestion-unavailable.ts'
+import { toIngestionError } from './to-ingestion-error.ts'
 
 export type OpenIndex = (options: {
   purpose: 'load'
@@ -195,19 +193,4 @@ export function createSharedWriter({
       await lastEnded // Of a call whose client disconnected, once its write has ended.
     }),
   }
-}
-
-function toIngestionError(error: unknown, isAborted: boolean): unknown {
-  if (!(error instanceof Error) || error instanceof IngestionUnavailable) return error
-  const { message } = error
-  const toUnavailable = (code: IngestionUnavailable['code']) =>
-    new IngestionUnavailable(code, message, { cause: error })
-  if (error instanceof WatchRunningError || error instanceof LeaseLostError) {
-    return toUnavailable('other_writer')
-  }
-  if (error instanceof ClockSkewError || error instanceof TimestampsAheadError) {
-    return toUnavailable('clock')
-  }
-  // The deadline interrupts the retries of an open index.
-  return error instanceof Unavailable || isAborted ? toUnavailable('store') : error
 }

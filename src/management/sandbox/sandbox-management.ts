@@ -1,9 +1,6 @@
-import { hash, randomBytes, randomInt } from 'node:crypto'
-import { scenarioOrder } from '../../demo/demo-orders.ts'
+import { hash, randomBytes } from 'node:crypto'
 import type { SourceDeletion, SourceOrder } from '../../indexing/projection/source-order.ts'
-import { sandboxOf } from '../../lib/account-ids.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { base62FromBytes } from '../../lib/ids.ts'
 import { createKeyedMutex } from '../../lib/keyed-lock.ts'
 import { Unavailable } from '../../lib/unavailable.ts'
 import type { Actor } from '../audit/audit-entry.ts'
@@ -11,8 +8,9 @@ import type { AuditLog } from '../audit/audit-log.ts'
 import { IDEMPOTENCY_KEY_TTL_MS } from '../idempotency/idempotency.ts'
 import { ManagementError } from '../management-error.ts'
 import { ImpossibleMoveError } from './impossible-move.ts'
+import { newSandboxOrder, sandboxOrderId } from './new-sandbox-order.ts'
 import { moveOrder, possibleMoves, type SandboxMove, sandboxMoves } from './sandbox-moves.ts'
-import { type SandboxScenario, sandboxScenarios } from './sandbox-scenarios.ts'
+import { sandboxScenarios } from './sandbox-scenarios.ts'
 import type { SandboxList, SandboxOrder, SandboxStore } from './sandbox-store.ts'
 
 /**
@@ -45,8 +43,6 @@ export interface SandboxTarget {
 /** The management of sandbox orders, for commands and the management API. Calls throw Unavailable. */
 export type SandboxManagement = ReturnType<typeof createSandboxManagement>
 
-const ID_DIGITS = 24
-const SEEDS = 2 ** 32
 /** Concurrent moves of one order. */
 const MAX_ATTEMPTS = 5
 
@@ -95,9 +91,9 @@ export function createSandboxManagement({
     accountId: string,
     requestId: string | undefined,
   ): Promise<{ orderId: string; stored: SandboxOrder | null }> {
-    if (requestId === undefined) return { orderId: orderIdOf(randomBytes(32)), stored: null }
+    if (requestId === undefined) return { orderId: sandboxOrderId(randomBytes(32)), stored: null }
     for (let use = 0; ; use += 1) {
-      const orderId = orderIdOf(hash('sha256', `${requestId} ${use}`, 'buffer'))
+      const orderId = sandboxOrderId(hash('sha256', `${requestId} ${use}`, 'buffer'))
       const stored = await sandbox.find(accountId, orderId)
       // A key that is used again after its life makes another order.
       if (stored === null || isRepeatable(stored.madeAt)) return { orderId, stored }
@@ -135,7 +131,7 @@ export function createSandboxManagement({
       return oneAtATime(accountId, async () => {
         const { orderId, stored } = await place(accountId, requestId)
         if (stored === null) await assertBelowLimit(accountId)
-        const order = stored ?? newOrder(accountId, orderId, scenario, clock())
+        const order = stored ?? newSandboxOrder(accountId, orderId, scenario, clock())
         const intent = { action: 'sandbox_order.create', accountId, target: orderId } as const
         return audit.record(actor, intent, async () => {
           if (stored === null) await sandbox.insert(order)
@@ -191,28 +187,4 @@ export function createSandboxManagement({
 /** Whether the text names a move. */
 export function isSandboxMove(text: string): text is SandboxMove {
   return sandboxMoves.some((move) => move === text)
-}
-
-function newOrder(
-  accountId: string,
-  orderId: string,
-  { id: scenario, demo }: SandboxScenario,
-  madeAt: number,
-): SandboxOrder {
-  const source = scenarioOrder({
-    scenario: demo,
-    id: orderId,
-    ownerAccountId: sandboxOf(accountId),
-    seed: randomInt(SEEDS),
-    until: madeAt,
-  })
-  return { accountId, orderId, scenario, madeAt, source }
-}
-
-/**
- * 142 bits of random bytes or of a digest, so that no order of the platform has this id by chance.
- * One that has it on purpose is refused by the writer, because the owner of an order never changes.
- */
-function orderIdOf(bytes: Uint8Array): string {
-  return `ord_test_${base62FromBytes(bytes, ID_DIGITS)}`
 }

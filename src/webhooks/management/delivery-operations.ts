@@ -1,14 +1,12 @@
 import type { Clock } from '../../lib/clock.ts'
 import { DAY_MS } from '../../lib/durations.ts'
-import { newEventId } from '../../lib/ids.ts'
 import { interruptiblePause } from '../../lib/interruptible-pause.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
 import { type Delivery, type DeliveryState, pendingAt } from '../deliveries/delivery.ts'
-import { deliveryId } from '../deliveries/delivery-id.ts'
 import type { DeliveryPosition, DeliveryStore } from '../deliveries/delivery-store.ts'
-import type { Endpoint, EndpointStore } from '../endpoints/endpoint.ts'
-import { TEST_EVENT } from '../events/event-types.ts'
+import type { EndpointStore } from '../endpoints/endpoint.ts'
 import { assertEnabled, findEndpoint, isOf, type Target, touchEndpoint } from './find-endpoint.ts'
+import { testDelivery } from './test-delivery.ts'
 import { WebhookError } from './webhook-error.ts'
 
 export interface DeliveryOperationsOptions {
@@ -186,25 +184,5 @@ export function createDeliveryOperations({
       await touchEndpoint(endpoints, endpoint.id)
       return replayed
     },
-  }
-}
-
-function testDelivery({ id: endpointId, accountId }: Endpoint, nowMs: number): Delivery {
-  const eventId = newEventId()
-  return {
-    id: deliveryId({ id: eventId, recordedAt: nowMs }, endpointId),
-    endpointId,
-    accountId,
-    event: {
-      id: eventId,
-      type: TEST_EVENT,
-      accountId,
-      orderId: null,
-      sequence: null,
-      recordedAt: nowMs,
-      change: {},
-    },
-    ...pendingAt(nowMs),
-    attempts: [],
   }
 }

@@ -15,7 +15,7 @@ import { SECTIONS } from './sections.js'
 
 const main = document.getElementById('conteudo')
 const menu = document.getElementById('partes')
-const who = document.getElementById('quem')
+const sessionInfo = document.getElementById('quem')
 
 const NEW_LINK =
   'Entre no site da plataforma e abra o painel de novo: ele cria um link novo, que vale uma vez.'
@@ -75,7 +75,7 @@ async function withoutSession(send, fallback) {
 function open(session) {
   const sections = SECTIONS.filter(({ capability }) => session.capabilities.includes(capability))
   current = { session, sections, api: accountApi(session.account_id) }
-  who.replaceChildren(
+  sessionInfo.replaceChildren(
     h('p', {}, [h('strong', {}, session.account_id), h('span', {}, session.subject)]),
     button('Sair', leave),
   )
@@ -85,7 +85,7 @@ function open(session) {
     ),
   )
   menu.hidden = false
-  who.title = `A sessão vale até ${formatMoment(session.expires_at)}`
+  sessionInfo.title = `A sessão vale até ${formatMoment(session.expires_at)}`
   scheduleCheck(session)
   showSection()
 }
@@ -154,7 +154,7 @@ function showEnd(title, next = NEW_LINK) {
   dismissToast() // It may say that the session continues.
   closeForms()
   menu.hidden = true
-  who.replaceChildren()
+  sessionInfo.replaceChildren()
   document.title = `${title} · Painel de integrações`
   const heading = h('h1', { tabindex: '-1' }, title)
   main.replaceChildren(h('div', { class: 'ended-page' }, [heading, h('p', {}, next)]))

@@ -29,7 +29,7 @@ export async function modifiedMs(file: string): Promise<number> {
  * Starts a shell that removes the lock file once this process is gone, even after SIGKILL: then
  * its input ends. In a session of its own, so that the keys of the terminal do not end it.
  */
-export function removeAtDeath(file: string): ChildProcess | null {
+export function removeWhenProcessEnds(file: string): ChildProcess | null {
   if (process.platform === 'win32') return null // The next process removes a dead one's lock.
   const script = 'read -r _; rm -f -- "$1"'
   const guard = spawn('/bin/sh', ['-c', script, 'sh', file], {

@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../../lib/durations.ts'
 import { PRIVATE } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
 import { type ForeignLock, lastRenewal, printWait, type Waiting, watch } from './foreign-lock.ts'
-import { modifiedMs, removeAtDeath, renew } from './lock-file.ts'
+import { modifiedMs, removeWhenProcessEnds, renew } from './lock-file.ts'
 import { hostMark, ownName, startOf, UNKNOWN_START } from './process-identity.ts'
 
 /** Processes that start at the same moment see each other's lock, so each retries after a pause. */
@@ -39,7 +39,7 @@ export async function acquireLock(
   { renewalMs = RENEWAL_MS, signal, status }: Waiting & { renewalMs?: number } = {},
 ): Promise<Lock> {
   const mine = prefix + ownName()
-  const guard = removeAtDeath(mine)
+  const guard = removeWhenProcessEnds(mine)
   try {
     let foreign = await claim(prefix, mine, busy)
     if (foreign.length > 0) printWait(foreign, status)

@@ -8,7 +8,8 @@ interface BacklogStores {
 
 /**
  * What waits to be sent: due deliveries, and event records without deliveries. Those are all that
- * grows while no dispatcher runs, or while it cannot read them. Throws Unavailable.
+ * grows while no dispatcher runs, or while it cannot read them.
+ * @throws Unavailable
  */
 export async function readBacklog(
   { deliveries, events }: BacklogStores,

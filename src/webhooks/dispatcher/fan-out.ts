@@ -19,8 +19,8 @@ export interface FanOutOptions {
 
 /**
  * Creates a function that turns the oldest event records into deliveries, and hands them to the
- * lanes. It returns false when no record is left. A call that throws Unavailable
- * is repeated by the next one.
+ * lanes. It returns false when no record is left. A call that throws Unavailable is repeated by the
+ * next one.
  */
 export function createFanOut(
   options: FanOutOptions,

@@ -62,7 +62,7 @@ export function createOpenSearchOrderStore({
     return rows
   }
 
-  /** Throws the error again when the orders are missing too. */
+  /** @throws the error again when the orders are missing too */
   async function nullIfNotFilterable(error: unknown): Promise<null> {
     if (!(error instanceof IndexMissing)) throw error
     if (await hasAlias(client, deadlineMs, names.orders)) return null

@@ -16,12 +16,12 @@ const IDLE: Reads = {
 
 const NO_EVENTS = { backlog: async () => ({ records: 0, oldestRecordedAt: null }) }
 
-function open(reads: Partial<Reads> = {}) {
+function open(reads: Partial<Reads> = {}, events: MeasuredStores['events'] = NO_EVENTS) {
   const registry = new Registry()
   const store = { ...IDLE, ...reads }
   const metrics = createWebhookMetrics(registry, {
     deliveries: store,
-    events: NO_EVENTS,
+    events,
     endpoints: store,
   })
   /** The values of these series. */
@@ -72,6 +72,13 @@ it('each scrape reads the backlog and the endpoints of the store once', async ()
   expect(await read(...series)).toEqual([3, 60, 5, 2, 1])
   await read()
   expect([backlog, counts].map(({ mock }) => mock.calls.length)).toEqual([2, 2])
+})
+
+it('the gauges of the backlog count the events without deliveries', async () => {
+  vi.spyOn(Date, 'now').mockReturnValue(70_000)
+  const events = { backlog: async () => ({ records: 2, oldestRecordedAt: 4_000 }) }
+  const { read } = open({ backlog: async () => ({ due: 3, oldestDueAt: 10_000 }) }, events)
+  expect(await read('webhook_due_deliveries', 'webhook_oldest_due_seconds')).toEqual([5, 66])
 })
 
 it('a delivery that is due in the future by another clock is not overdue', async () => {

@@ -179,7 +179,9 @@ export interface OrderIndex {
   lastWrite(): LastWrite | null
   /** Makes every committed write visible to readers. @throws Unavailable */
   refresh(): Promise<void>
-  /** The writer's clock, epoch milliseconds, capped at the allowed lead over the store's clock. */
+  /**
+   * The writer's clock, whole epoch milliseconds, capped at the allowed lead over the store's clock.
+   */
   now(): number
   /** Admits another writer. */
   close(): Promise<void>

@@ -112,7 +112,7 @@ export async function openOpenSearchOrderIndex(
     hasLiveWrites: () => lease.hasLiveWrites(),
     lastWrite,
     refresh: () => refreshIndices(client, deadlineMs, [names.orders]),
-    now: () => Math.min(clock(), storeClock.now() + MAX_CLOCK_SKEW_MS),
+    now: () => Math.floor(Math.min(clock(), storeClock.now() + MAX_CLOCK_SKEW_MS)),
     async close() {
       await Promise.all(openLocks)
       // Makes the last writes searchable at once instead of a second later.

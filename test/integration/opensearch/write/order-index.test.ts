@@ -37,11 +37,14 @@ const GIVE_UP_MS = 3_600_000
 const { serve, connect } = useScriptedNodes()
 const opened: OrderIndex[] = []
 let failsRefresh: boolean
+/** The clock of the writer. */
+let nowMs: number
 /** The next reads by id; those after find no document. */
 let reads: Behaviour[]
 beforeEach(() => {
   reads = []
   failsRefresh = false
+  nowMs = NOON
 })
 afterEach(async () => {
   vi.restoreAllMocks()
@@ -67,7 +70,7 @@ async function open(...bulks: Behaviour[]) {
     leaseMs: 60_000,
     purpose: 'load',
     deadlineMs: GENEROUS_MS,
-    clock: () => NOON,
+    clock: () => nowMs,
     onDelay: (reason) => delays.push(reason),
   })
   opened.push(index)
@@ -418,6 +421,14 @@ describe('a document that is rejected', () => {
     expect(events.filter((what) => what.includes('ord_1'))).toHaveLength(1)
     expect(events.at(-1)).toMatch(/ord_2 @1$/)
   })
+})
+
+it('the clock of a writer that is fast has whole milliseconds, like every instant of an event', async () => {
+  const { index } = await open()
+  nowMs = NOON + 60_000
+  const limited = index.now()
+  expect(limited).toBeLessThan(nowMs)
+  expect(Number.isInteger(limited)).toBe(true)
 })
 
 describe('a writer that ends', () => {

@@ -89,9 +89,21 @@ export async function openOpenSearchOrderIndex(
   /** Each resolves when its lock is released. */
   const openLocks = new Set<Promise<void>>()
 
-  /** Without waiting for the next write, since a reindex waits for the new targets. */
+  let isApplying = false
+
+  /**
+   * Without waiting for the next write, since a reindex waits for the new targets. One at a time: a
+   * fence may fail more slowly than the lease is renewed, and a bulk waits for all that are queued.
+   */
   function applyTargets(): void {
-    committer.fence().catch(({ message }: Error) => onDelay(`${message}; retrying`))
+    if (isApplying) return
+    isApplying = true
+    committer
+      .fence()
+      .catch(({ message }: Error) => onDelay(`${message}; retrying`))
+      .finally(() => {
+        isApplying = false
+      })
   }
 
   return {

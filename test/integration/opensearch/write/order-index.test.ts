@@ -33,6 +33,8 @@ import {
 } from '../../../support/stores/scripted/scripted-server.ts'
 
 const GIVE_UP_MS = 3_600_000
+/** Several renewals of a short lease. */
+const SLOW_MS = 200
 
 const { serve, connect } = useScriptedNodes()
 const opened: OrderIndex[] = []
@@ -51,12 +53,18 @@ afterEach(async () => {
   for (const index of opened.splice(0)) await index.close()
 })
 
+const failSlowly: Behaviour = (response, request) => {
+  setTimeout(() => respondError(503, 'unavailable_shards_exception')(response, request), SLOW_MS)
+}
+
 /** A writer on a cluster with scripted bulks; the requests of its start are dropped. */
-async function open(...bulks: Behaviour[]) {
+const open = (...bulks: Behaviour[]) => openWithLease(60_000, ...bulks)
+
+async function openWithLease(leaseMs: number, ...bulks: Behaviour[]) {
   const cluster = createScriptedCluster(bulks)
   const { url, received } = await serve((response, request) => {
     const isFailing = failsRefresh && request.path.includes('_refresh')
-    const failing = isFailing ? respondError(503, 'unavailable_shards_exception') : undefined
+    const failing = isFailing ? failSlowly : undefined
     const read = request.path.includes('/_mget') ? reads.shift() : undefined
     const behave = failing ?? read ?? cluster.behaviour
     behave(response, request)
@@ -67,7 +75,7 @@ async function open(...bulks: Behaviour[]) {
     names,
     subscribers: async () => new Set(),
     ensureIndices: { async orders() {} },
-    leaseMs: 60_000,
+    leaseMs,
     purpose: 'load',
     deadlineMs: GENEROUS_MS,
     clock: () => nowMs,
@@ -282,6 +290,20 @@ describe('a bulk of unknown outcome', () => {
     } finally {
       lock.release()
     }
+  })
+
+  it('fences that fail slowly do not queue up before the one that the bulk waits for', async () => {
+    const { index, events } = await openWithLease(SLOW_MS / 2, reset)
+    const fences = () => events.filter((what) => what === 'fence').length
+    failsRefresh = true
+    const failing = thrownBy(writeBulk(index, () => put('ord_1')))
+    await expect.poll(fences, { timeout: 10_000 }).toBeGreaterThanOrEqual(6)
+    const before = fences()
+    const now = performance.now.bind(performance)
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + GIVE_UP_MS)
+    expect(await failing).toBeInstanceOf(Unavailable)
+    expect(fences() - before).toBeLessThanOrEqual(3)
+    failsRefresh = false
   })
 
   it('a bulk whose second decide fails is fenced once before the next one', async () => {

@@ -68,11 +68,12 @@ export function createIndexVersions({
     // Shorter than the deadline, so that OpenSearch reports a shard without a node.
     const waitMs = Math.ceil(deadlineMs / 2)
     const request = { index, body, timeout: `${waitMs}ms` }
+    const next = `"index reindex --rollback", which removes ${index}, then "index reindex" again`
+    let isAcknowledged: boolean
     try {
-      const { shards_acknowledged: isAllocated } = await write(deadlineMs, (call) =>
-        client.indices.create(request, call),
-      )
-      if (isAllocated) return
+      const created = await write(deadlineMs, (call) => client.indices.create(request, call))
+      if (created.shards_acknowledged) return
+      isAcknowledged = created.acknowledged
     } catch (error) {
       if (!isIndexExistsError(error)) throw error
       throw new Error(
@@ -80,9 +81,11 @@ export function createIndexVersions({
         { cause: error },
       )
     }
-    // As a write target it would stop every write.
+    // As a write target it would stop every write. Without all nodes, OpenSearch awaits no shard.
     throw new Error(
-      `OpenSearch has not started every primary shard of ${index} in ${waitMs / 1000} s, and no writer writes to it: GET _cluster/allocation/explain names the reason. Remove that, and run "index reindex --rollback", which removes ${index}, then "index reindex" again`,
+      isAcknowledged
+        ? `OpenSearch has not started every primary shard of ${index} in ${waitMs / 1000} s, and no writer writes to it: GET _cluster/allocation/explain names the reason. Remove that, and run ${next}`
+        : `a node of OpenSearch did not acknowledge ${index} in ${waitMs / 1000} s, and no writer writes to it: once every node responds, run ${next}`,
     )
   }
 

@@ -94,7 +94,7 @@ async function readPage(
     const page = fetched.get(partition)
     if (page !== undefined) return page
     throw new Unavailable(
-      `Kafka returned no record of partition ${partition} of "${connection.topic}" from offset ${from} on: raise the consumer_byte_rate of this client, or try again`,
+      `Kafka returned no record of partition ${partition} of "${connection.topic}" from offset ${from} on: raise the consumer_byte_rate of this client, or end an open transaction of the topic, then check again`,
     )
   })
 }

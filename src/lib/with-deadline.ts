@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * The result of `work` within `deadlineMs`. The work continues after a timeout, so its effect is
- * unknown then.
+ * The result of `work` within `deadlineMs`, which may have passed. The work continues after a
+ * timeout, so its effect is unknown then.
  * @throws the error of `onTimeout`, or that of the work
  */
 export async function withDeadline<T>(
@@ -11,9 +11,11 @@ export async function withDeadline<T>(
   onTimeout: () => Error,
 ): Promise<T> {
   const finished = new AbortController()
-  const timeout = pause(deadlineMs, undefined, { signal: finished.signal }).then(() => {
-    throw onTimeout()
-  })
+  const timeout = pause(Math.max(0, deadlineMs), undefined, { signal: finished.signal }).then(
+    () => {
+      throw onTimeout()
+    },
+  )
   try {
     return await Promise.race([work(), timeout])
   } finally {

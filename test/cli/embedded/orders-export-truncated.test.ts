@@ -61,8 +61,7 @@ it('orders export fails when its retries are exhausted, and can be resumed', asy
   expect(hint).toContain('Para continuar:\n  orders export --resume')
   expect(existsSync(file)).toBe(false)
   expect(readFileSync(`${file}.part`, 'utf8')).toBe(`${JSON.stringify(apiOrder())}\n`)
-  expect((await openPartFile(file, request, true, folder)).state()).toMatchObject({
-    cursor: 'next',
-    orders: 1,
-  })
+  const resumed = await openPartFile(file, request, true, folder)
+  await resumed.close()
+  expect(resumed.state()).toMatchObject({ cursor: 'next', orders: 1 })
 })

@@ -20,3 +20,13 @@ it('withDeadline throws the error of the timeout while the work continues', asyn
   const never = () => new Promise<never>(() => {})
   await expect(withDeadline(never, 1, () => new Error('too late'))).rejects.toThrow('too late')
 })
+
+it('withDeadline rejects without a warning when the deadline has passed', async () => {
+  const warnings: Error[] = []
+  const collect = (warning: Error) => void warnings.push(warning)
+  process.on('warning', collect)
+  const never = () => new Promise<never>(() => {})
+  await expect(withDeadline(never, -100, () => new Error('too late'))).rejects.toThrow('too late')
+  process.off('warning', collect)
+  expect(warnings).toEqual([])
+})

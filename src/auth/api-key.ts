@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { hmacSha256 } from '../lib/hmac.ts'
 import { base62FromBytes, toBase62 } from '../lib/ids.ts'
+import { hmacSha256 } from '../lib/secrets/hmac.ts'
 
 /** What a key reads: the orders of its account, or those of its sandbox. */
 export type KeyMode = 'live' | 'test'

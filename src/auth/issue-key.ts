@@ -1,5 +1,5 @@
+import { Unavailable } from '../lib/errors/unavailable.ts'
 import { newKeyId } from '../lib/ids.ts'
-import { Unavailable } from '../lib/unavailable.ts'
 import { generateApiKey, keyDigest } from './api-key.ts'
 import type { KeyRecord, KeyStore, Scope } from './key-store.ts'
 

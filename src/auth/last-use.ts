@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import { withDeadline } from '../lib/async/with-deadline.ts'
 import { HOUR_MS, MINUTE_MS } from '../lib/durations.ts'
-import { Unavailable } from '../lib/unavailable.ts'
-import { withDeadline } from '../lib/with-deadline.ts'
+import { Unavailable } from '../lib/errors/unavailable.ts'
 import type { KeyRecord, KeyStore } from './key-store.ts'
 
 const RETRY_MS = MINUTE_MS

@@ -1,5 +1,5 @@
-import { hmacSha256 } from '../lib/hmac.ts'
-import { Unavailable } from '../lib/unavailable.ts'
+import { Unavailable } from '../lib/errors/unavailable.ts'
+import { hmacSha256 } from '../lib/secrets/hmac.ts'
 import type { KeyStore } from './key-store.ts'
 
 /** The check value of the pepper, beside the keys. */

@@ -1,6 +1,7 @@
 import { MINUTE_MS } from '../lib/durations.ts'
 import { getAccount } from './get-account.ts'
 import { findOrder, getOrder } from './get-order.ts'
+import { createTransport, type Wait } from './http/transport.ts'
 import { createListing, type OrderListing } from './listing.ts'
 import {
   assertDuration,
@@ -9,11 +10,10 @@ import {
   rejectBrowsers,
   requireOptions,
 } from './options.ts'
-import { applyRemoval, type RemovalResult } from './removals.ts'
 import type { Account, ListParams, Order, WebhookEvent } from './schema.ts'
-import { type SyncOptions, type SyncResult, syncOrders } from './sync.ts'
-import type { SyncStore } from './sync-store.ts'
-import { createTransport, type Wait } from './transport.ts'
+import { applyRemoval, type RemovalResult } from './sync/removals.ts'
+import { type SyncOptions, type SyncResult, syncOrders } from './sync/sync.ts'
+import type { SyncStore } from './sync/sync-store.ts'
 
 export {
   ApiError,
@@ -26,19 +26,19 @@ export {
   type WebhookRejection,
   WebhookVerificationError,
 } from './errors.ts'
+// The public interface of the package.
+export type { Wait } from './http/transport.ts'
 export type { OrderListing, OrderPage } from './listing.ts'
-export type { RemovalResult } from './removals.ts'
 export type * from './schema.ts'
-export type { SyncOptions, SyncProgress, SyncResult } from './sync.ts'
+export type { RemovalResult } from './sync/removals.ts'
+export type { SyncOptions, SyncProgress, SyncResult } from './sync/sync.ts'
 export {
   createMemoryStore,
   type MemoryStore,
   type SyncRun,
   type SyncState,
   type SyncStore,
-} from './sync-store.ts'
-// The public interface of the package.
-export type { Wait } from './transport.ts'
+} from './sync/sync-store.ts'
 export {
   type VerifyWebhookOptions,
   verifyWebhook,

@@ -1,6 +1,6 @@
 import { ApiError, EdgeError, UnexpectedAnswerError } from './errors.ts'
+import type { Transport } from './http/transport.ts'
 import type { Account } from './schema.ts'
-import type { Transport } from './transport.ts'
 
 /** The account and the key of the client. An error for which `isFinal` is true is not retried. */
 export async function getAccount(

@@ -1,7 +1,7 @@
 import { ApiError, UnexpectedAnswerError, UsageError } from './errors.ts'
+import type { Transport } from './http/transport.ts'
 import { isOrder } from './listing.ts'
 import type { Order } from './schema.ts'
-import type { Transport } from './transport.ts'
 
 /**
  * One order.

@@ -1,6 +1,6 @@
 import { UnexpectedAnswerError, UsageError } from './errors.ts'
+import type { Transport } from './http/transport.ts'
 import type { ListParams, Order, OrderList } from './schema.ts'
-import type { Transport } from './transport.ts'
 
 export interface OrderPage {
   orders: readonly Order[]

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { errorText } from '../lib/error-text.ts'
+import { errorText } from '../lib/errors/error-text.ts'
 
 /**
  * Reads PEM certificates; `undefined` when no file is configured.

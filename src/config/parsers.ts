@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import type { NamedSecrets } from '../lib/named-secret.ts'
+import type { NamedSecrets } from '../lib/secrets/named-secret.ts'
 
 // Each parser returns `undefined` for a text that is not valid.
 

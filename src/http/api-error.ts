@@ -1,4 +1,4 @@
-import { ExpectedError } from '../lib/expected-error.ts'
+import { ExpectedError } from '../lib/errors/expected-error.ts'
 
 interface ErrorSpec {
   status: number

@@ -1,4 +1,4 @@
-import { InvalidParamError } from './invalid-param-error.ts'
+import { InvalidParamError } from './errors/invalid-param-error.ts'
 
 /** How to correct the parameter `limit` of a list, in Portuguese. */
 export const limitHelp = (max: number): string =>

@@ -1,4 +1,4 @@
-import { Unavailable } from './unavailable.ts'
+import { Unavailable } from './errors/unavailable.ts'
 
 /**
  * Bounds the work for one request, by its deadline and by a disconnect of the client, and owns the

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts'
-import { replaceControls } from './control-characters.ts'
+import { replaceControls } from './text/control-characters.ts'
 
 /** The output: a terminal, a file or a pipe. */
 export type Screen = Pick<NodeJS.WriteStream, 'isTTY' | 'columns'> & {

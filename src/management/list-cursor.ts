@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import { hmacSha256 } from '../lib/hmac.ts'
-import type { NamedSecrets } from '../lib/named-secret.ts'
+import { hmacSha256 } from '../lib/secrets/hmac.ts'
+import type { NamedSecrets } from '../lib/secrets/named-secret.ts'
 
 /** A position in a list: the sort keys of its last item. */
 export type ListPosition = readonly (string | number)[]

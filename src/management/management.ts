@@ -1,6 +1,6 @@
 import type { KeyStore } from '../auth/key-store.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { NamedSecrets } from '../lib/named-secret.ts'
+import type { NamedSecrets } from '../lib/secrets/named-secret.ts'
 import {
   createWebhookManagement,
   type WebhookManagementOptions,

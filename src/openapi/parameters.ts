@@ -1,5 +1,5 @@
-import { orderFilters } from '../orders/filter-table.ts'
-import type { Filter } from '../orders/filter-types.ts'
+import { orderFilters } from '../orders/filters/filter-table.ts'
+import type { Filter } from '../orders/filters/filter-types.ts'
 import {
   DEFAULT_ORDERS_PER_PAGE,
   MAX_CURSOR_LENGTH,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { nearestName } from '../lib/nearest-name.ts'
+import { nearestName } from '../lib/text/nearest-name.ts'
 import { usageError } from './errors.ts'
 
 /** `text`: one value. `list`: values, repeatable. `flag`: no value. */

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
-import { hmacSha256 } from '../lib/hmac.ts'
-import { InvalidParamError } from '../lib/invalid-param-error.ts'
+import { InvalidParamError } from '../lib/errors/invalid-param-error.ts'
 import { memoizeByObject } from '../lib/memoize-by-object.ts'
-import type { NamedSecrets } from '../lib/named-secret.ts'
-import { canonicalFilters, type OrderFilters } from './filters.ts'
+import { hmacSha256 } from '../lib/secrets/hmac.ts'
+import type { NamedSecrets } from '../lib/secrets/named-secret.ts'
+import { canonicalFilters, type OrderFilters } from './filters/filters.ts'
 import { type PageQuery, type Position, sorts } from './order-store.ts'
 
 /** The account, sort and filters, which are the same for all pages of a listing. */

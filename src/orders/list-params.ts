@@ -1,11 +1,16 @@
-import { InvalidParamError } from '../lib/invalid-param-error.ts'
+import { InvalidParamError } from '../lib/errors/invalid-param-error.ts'
 import { limitHelp, parseLimitText } from '../lib/page-limit.ts'
-import { orderFilters } from './filter-table.ts'
-import { paramsOf, type TextFilter } from './filter-types.ts'
-import { type FilterParamName, type InstantRange, noFilters, type OrderFilters } from './filters.ts'
+import { orderFilters } from './filters/filter-table.ts'
+import { paramsOf, type TextFilter } from './filters/filter-types.ts'
+import {
+  type FilterParamName,
+  type InstantRange,
+  noFilters,
+  type OrderFilters,
+} from './filters/filters.ts'
+import { parseQueryInstant } from './filters/query-instant.ts'
 import { MAX_LOOKUP_LENGTH } from './lookups.ts'
 import { type Sort, sorts } from './order-store.ts'
-import { parseQueryInstant } from './query-instant.ts'
 
 /** A parsed query string: a parameter that occurs more than once is a list. */
 export type RawQuery = Readonly<Record<string, string | string[]>>

@@ -1,4 +1,4 @@
-import { parseJson } from '../lib/json.ts'
+import { parseJson } from '../lib/text/json.ts'
 import type { Order } from './order.ts'
 
 /** How each field of an object appears; a stored field that no table names is left out. */

@@ -1,6 +1,6 @@
+import type { Unavailable } from '../lib/errors/unavailable.ts'
 import type { RequestScope } from '../lib/request-scope.ts'
-import type { Unavailable } from '../lib/unavailable.ts'
-import type { OrderFilters } from './filters.ts'
+import type { OrderFilters } from './filters/filters.ts'
 
 /**
  * The key of an order without `updated_at`, or without `paid_at`: finite, exact in a JSON number,

@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { parseJson } from '../lib/json.ts'
+import { parseJson } from '../lib/text/json.ts'
 import { ORDER_SCHEMA_VERSION, Order } from './order.ts'
 
 /**

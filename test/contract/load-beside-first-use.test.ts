@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLoadWriter } from '../../src/cli/indexer/load-writer.ts'
-import { noFilters } from '../../src/orders/filters.ts'
+import { noFilters } from '../../src/orders/filters/filters.ts'
 import type { Position, RenderedOrder } from '../../src/orders/order-store.ts'
 import { changeOf } from '../support/orders/changes.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { load } from '../../src/indexing/sources/load.ts'
 import type { WriteMode } from '../../src/indexing/writer/order-index.ts'
 import { createWriter, writeChanges } from '../../src/indexing/writer/writer.ts'
-import { noFilters, type OrderFilters } from '../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../src/orders/filters/filters.ts'
 import type { Order } from '../../src/orders/order.ts'
 import {
   NULL_INSTANT_KEY,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom, type Random } from '../../src/demo/random.ts'
 import type { Listing, PagerState } from '../../src/orders/cursor.ts'
-import { noFilters, type OrderFilters } from '../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../src/orders/filters/filters.ts'
 import type { OrderStore, Sort } from '../../src/orders/order-store.ts'
 import { readPage } from '../../src/orders/paging.ts'
 import { byEffort } from '../support/effort.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { load } from '../../src/indexing/sources/load.ts'
 import { createWriter } from '../../src/indexing/writer/writer.ts'
-import { noFilters } from '../../src/orders/filters.ts'
+import { noFilters } from '../../src/orders/filters/filters.ts'
 import type { Order } from '../../src/orders/order.ts'
 import type { PageQuery } from '../../src/orders/order-store.ts'
 import { readPage } from '../../src/orders/paging.ts'

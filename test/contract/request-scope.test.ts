@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../src/lib/errors/unavailable.ts'
 import { type RequestScope, unbounded } from '../../src/lib/request-scope.ts'
-import { Unavailable } from '../../src/lib/unavailable.ts'
-import { noFilters } from '../../src/orders/filters.ts'
+import { noFilters } from '../../src/orders/filters/filters.ts'
 import type { OrderStore, PageQuery } from '../../src/orders/order-store.ts'
 import { type StoresUnderTest, useStores } from './stores-under-test.ts'
 

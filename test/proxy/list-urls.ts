@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { HOUR_MS } from '../../src/lib/durations.ts'
 import type { CursorCodec, Listing } from '../../src/orders/cursor.ts'
-import type { InstantRange } from '../../src/orders/filters.ts'
+import type { InstantRange } from '../../src/orders/filters/filters.ts'
 import { listings, pagerStates } from '../support/orders/arbitraries.ts'
 
 type Parameter = [name: string, value: string]

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Reindexing } from '../../src/indexing/reindexing.ts'
-import { Unavailable } from '../../src/lib/unavailable.ts'
+import { Unavailable } from '../../src/lib/errors/unavailable.ts'
 import { byEffort } from '../support/effort.ts'
 import { openTroubledStores, type TroubledStores } from '../support/simulation/failing-stores.ts'
 import { createLiveReaders, pagesOf } from '../support/simulation/live-readers.ts'

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { memoizeAsync } from '../../../src/lib/memoize-async.ts'
+import { memoizeAsync } from '../../../src/lib/async/memoize-async.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const BUILT = fileURLToPath(new URL('../../../dist/main.js', import.meta.url))

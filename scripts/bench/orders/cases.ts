@@ -1,5 +1,5 @@
 import type { PagerState } from '../../../src/orders/cursor.ts'
-import type { OrderFilters } from '../../../src/orders/filters.ts'
+import type { OrderFilters } from '../../../src/orders/filters/filters.ts'
 import { type Position, type Sort, sorts } from '../../../src/orders/order-store.ts'
 import type { Account, BenchOrders, Listing } from './orders.ts'
 

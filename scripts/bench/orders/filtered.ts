@@ -1,6 +1,6 @@
 import { formatInstant } from '../../../src/lib/instant.ts'
-import { orderFilters } from '../../../src/orders/filter-table.ts'
-import type { InstantRange, OrderFilters } from '../../../src/orders/filters.ts'
+import { orderFilters } from '../../../src/orders/filters/filter-table.ts'
+import type { InstantRange, OrderFilters } from '../../../src/orders/filters/filters.ts'
 import { type Lookups, lookupsOf, paidAtOf } from '../../../src/orders/lookups.ts'
 import { isAfter, NULL_INSTANT_KEY, type Sort } from '../../../src/orders/order-store.ts'
 import type { BenchOrders, Listing } from './orders.ts'

@@ -1,7 +1,7 @@
 import { issueKey } from '../../../src/auth/issue-key.ts'
 import { loadSecrets } from '../../../src/config/secrets.ts'
 import { createCursorCodec } from '../../../src/orders/cursor.ts'
-import { noFilters } from '../../../src/orders/filters.ts'
+import { noFilters } from '../../../src/orders/filters/filters.ts'
 import type { Position } from '../../../src/orders/order-store.ts'
 import type { Services } from '../../../src/services.ts'
 import type { RunningApi, Settings } from '../../../test/harness/processes/service.ts'

@@ -1,4 +1,4 @@
-import { noFilters, type OrderFilters } from '../../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../../src/orders/filters/filters.ts'
 import type { LookupColumn } from '../../../src/orders/lookups.ts'
 import { type Sort, sorts } from '../../../src/orders/order-store.ts'
 import type { Settings } from '../../../test/harness/processes/service.ts'

@@ -2,9 +2,9 @@ import type { KeyStore } from '../../auth/key-store.ts'
 import type { Change } from '../../indexing/projection/change.ts'
 import type { OrderIndex, WriteMode } from '../../indexing/writer/order-index.ts'
 import { createWriter, type Writer } from '../../indexing/writer/writer.ts'
+import { retryUntilDeadline } from '../../lib/async/retry-until-deadline.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
-import { retryUntilDeadline } from '../../lib/retry-until-deadline.ts'
 
 /** Options of a load: how orders are stamped and announced, and how an indexed version is handled. */
 export interface WriterFlags {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
 import type { StreamBacklog } from '../../indexing/consistency-check/stream-inspection.ts'
-import { errorText } from '../../lib/error-text.ts'
+import { errorText } from '../../lib/errors/error-text.ts'
 import { openStreamInspection } from '../../services.ts'
 import { duration } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Backoff, backoffMs } from '../../lib/backoff.ts'
+import { type Backoff, backoffMs } from '../../lib/async/backoff.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { MINUTE_MS, SECOND_MS } from '../../lib/durations.ts'
 

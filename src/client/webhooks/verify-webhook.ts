@@ -1,5 +1,5 @@
 import { wallClock } from '../../lib/clock.ts'
-import { parseJson } from '../../lib/json.ts'
+import { parseJson } from '../../lib/text/json.ts'
 import { UsageError, WebhookVerificationError } from '../errors.ts'
 import type { WebhookEvent } from '../schema.ts'
 import { decodeSecret, hasValidSignature, parseSignatures } from './signature.ts'

@@ -2,7 +2,7 @@ import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import { ValueErrorType } from '@sinclair/typebox/errors'
 import { DAY_MS, SECOND_MS } from '../../lib/durations.ts'
-import { InvalidParamError } from '../../lib/invalid-param-error.ts'
+import { InvalidParamError } from '../../lib/errors/invalid-param-error.ts'
 
 /** The largest body of JSON fields. */
 export const MAX_BODY_BYTES = 64 * 1_024

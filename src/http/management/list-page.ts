@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { InvalidParamError } from '../../lib/invalid-param-error.ts'
+import { InvalidParamError } from '../../lib/errors/invalid-param-error.ts'
 import { parseLimitText } from '../../lib/page-limit.ts'
 import type { ListCursorCodec, ListPosition } from '../../management/list-cursor.ts'
 

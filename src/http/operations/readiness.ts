@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { KeyStore } from '../../auth/key-store.ts'
-import { errorText } from '../../lib/error-text.ts'
+import { errorText } from '../../lib/errors/error-text.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
 
 /** The result of one check; `degraded` is a warning and does not affect the status. */

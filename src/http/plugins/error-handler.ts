@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { InvalidParamError } from '../../lib/invalid-param-error.ts'
+import { InvalidParamError } from '../../lib/errors/invalid-param-error.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { ClientDisconnected } from '../../lib/request-scope.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
 import { ApiError, renderError } from '../api-error.ts'
 import { JSON_TYPE } from '../headers.ts'
 

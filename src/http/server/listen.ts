@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { errorText } from '../../lib/error-text.ts'
+import { errorText } from '../../lib/errors/error-text.ts'
 
 /**
  * `what` listens, in the log: that of the API begins with "Server listening at".

@@ -1,5 +1,5 @@
 import { isSandbox } from '../../lib/account-ids.ts'
-import { createDiskMap, type DiskMap } from '../../lib/disk-map.ts'
+import { createDiskMap, type DiskMap } from '../../lib/files/disk-map.ts'
 import type { ViewKey } from '../../orders/order-store.ts'
 import type { ValidationError } from '../projection/change.ts'
 import { type ComparedOrder, compareOrders, type SourceEntry } from './compare-orders.ts'

@@ -1,4 +1,4 @@
-import { parseJson } from '../../lib/json.ts'
+import { parseJson } from '../../lib/text/json.ts'
 import { NULL_INSTANT_KEY, type ViewKey } from '../../orders/order-store.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
 import type { Change, ValidationError } from '../projection/change.ts'

@@ -1,4 +1,4 @@
-import type { DiskMap } from '../../lib/disk-map.ts'
+import type { DiskMap } from '../../lib/files/disk-map.ts'
 import { type Change, isValidationError, type ValidationError } from '../projection/change.ts'
 import { type ComparedChange, compareChanges } from './compare-changes.ts'
 import type { Inconsistency } from './inconsistency.ts'

@@ -1,7 +1,7 @@
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import { isSandbox } from '../../lib/account-ids.ts'
 import { toEpochMs } from '../../lib/instant.ts'
-import { parseJson, replaceLoneSurrogates } from '../../lib/json.ts'
+import { parseJson, replaceLoneSurrogates } from '../../lib/text/json.ts'
 import { projectOrder, type View } from './order-views.ts'
 import { lastPayment } from './payment.ts'
 import { SourceDeletion, SourceOrder } from './source-order.ts'

@@ -1,6 +1,6 @@
+import { interruptiblePause } from '../../lib/async/interruptible-pause.ts'
+import { retryUntilDeadline } from '../../lib/async/retry-until-deadline.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
-import { interruptiblePause } from '../../lib/interruptible-pause.ts'
-import { retryUntilDeadline } from '../../lib/retry-until-deadline.ts'
 import { isValidationError, type ValidationError } from '../projection/change.ts'
 import type { ChangeStream } from './change-stream.ts'
 import { type BatchLimits, inBatches, type ParsedLine, parseLines } from './ndjson.ts'

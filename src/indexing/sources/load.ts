@@ -1,4 +1,4 @@
-import { createKeyedLock } from '../../lib/keyed-lock.ts'
+import { createKeyedLock } from '../../lib/async/keyed-lock.ts'
 import { isValidationError, type ValidationError } from '../projection/change.ts'
 import { isRejected, type WriteResult } from '../writer/decide.ts'
 import { prerender } from '../writer/order-document.ts'

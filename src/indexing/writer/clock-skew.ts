@@ -1,5 +1,5 @@
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { formatInstant } from '../../lib/instant.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
 
 /**
  * The allowed lead of write timestamps over the store's clock; clocks under NTP differ by far less.

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatInstant } from '../../lib/instant.ts'
-import { parseJson } from '../../lib/json.ts'
+import { parseJson } from '../../lib/text/json.ts'
 import { type Lookups, lookupsOf, paidAtOf } from '../../orders/lookups.ts'
 import { ORDER_SCHEMA_VERSION, type Order } from '../../orders/order.ts'
 import { NULL_INSTANT_KEY } from '../../orders/order-store.ts'

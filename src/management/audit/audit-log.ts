@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
-import { ExpectedError } from '../../lib/expected-error.ts'
+import { ExpectedError } from '../../lib/errors/expected-error.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { newAuditId } from '../../lib/ids.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
 import type { Actor, AuditEntry, AuditIntent, AuditList, AuditStore } from './audit-entry.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { Unavailable } from '../../lib/unavailable.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 
 /**
  * `other_writer`: another process is the writer. `clock`: no write timestamp is allowed now.

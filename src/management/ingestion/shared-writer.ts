@@ -1,8 +1,8 @@
 import type { OrderIndex } from '../../indexing/writer/order-index.ts'
 import { createWriter, type Writer } from '../../indexing/writer/writer.ts'
+import { interruptiblePause } from '../../lib/async/interruptible-pause.ts'
+import { memoizeAsync } from '../../lib/async/memoize-async.ts'
 import { monotonicClock } from '../../lib/clock.ts'
-import { interruptiblePause } from '../../lib/interruptible-pause.ts'
-import { memoizeAsync } from '../../lib/memoize-async.ts'
 import { IngestionUnavailable } from './ingestion-unavailable.ts'
 import { toIngestionError } from './to-ingestion-error.ts'
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { isValidationError } from '../../indexing/projection/change.ts'
 import { type ParsedLine, parseLines } from '../../indexing/sources/ndjson.ts'
-import { parseJson } from '../../lib/json.ts'
+import { parseJson } from '../../lib/text/json.ts'
 import { isOrderId } from '../../orders/order.ts'
 import { ManagementError } from '../management-error.ts'
 

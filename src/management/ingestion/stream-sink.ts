@@ -1,7 +1,7 @@
 import type { ChangeStream } from '../../indexing/sources/change-stream.ts'
 import { createStreamAppender, ENQUEUE_BATCH } from '../../indexing/sources/enqueue.ts'
 import { inBatches } from '../../indexing/sources/ndjson.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { IngestionUnavailable } from './ingestion-unavailable.ts'
 import type { OrderSink, SinkResult } from './order-sink.ts'
 

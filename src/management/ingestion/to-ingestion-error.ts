@@ -1,6 +1,6 @@
 import { ClockSkewError, TimestampsAheadError } from '../../indexing/writer/clock-skew.ts'
 import { LeaseLostError, WatchRunningError } from '../../indexing/writer/writer-errors.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { IngestionUnavailable } from './ingestion-unavailable.ts'
 
 /** The error of a writer as the reason why nothing is acknowledged. `isAborted`: by the deadline. */

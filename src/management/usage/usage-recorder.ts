@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import { createMutex } from '../../lib/async/mutex.ts'
+import { retryUntilDeadline } from '../../lib/async/retry-until-deadline.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { DAY_MS } from '../../lib/durations.ts'
-import { createMutex } from '../../lib/mutex.ts'
-import { retryUntilDeadline } from '../../lib/retry-until-deadline.ts'
 import { dayOf, endOfDay } from './usage-day.ts'
 import type { UsageCounters, UsageStore } from './usage-store.ts'
 

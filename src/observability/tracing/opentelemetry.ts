@@ -17,7 +17,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import type { Protocol, SamplerName, TracingSettings } from '../../config/tracing.ts'
-import { errorText } from '../../lib/error-text.ts'
+import { errorText } from '../../lib/errors/error-text.ts'
 import { createTracing } from './spans.ts'
 import type { Tracing, TracingEvents } from './tracing.ts'
 

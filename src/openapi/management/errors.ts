@@ -4,7 +4,7 @@ import { type Body, MAX_BODY_BYTES } from '../../http/management/body.ts'
 import { MAX_LIST_ITEMS } from '../../http/management/list-page.ts'
 import { INVALID_TOKEN } from '../../http/management/plugins/token-authentication.ts'
 import { toManagementApiError } from '../../http/management/to-api-error.ts'
-import { InvalidParamError } from '../../lib/invalid-param-error.ts'
+import { InvalidParamError } from '../../lib/errors/invalid-param-error.ts'
 import { limitHelp } from '../../lib/page-limit.ts'
 import {
   isManagementErrorCode,

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Order } from '../../client/client.ts'
-import { parseJson } from '../../lib/json.ts'
+import { parseJson } from '../../lib/text/json.ts'
 import { PRIVATE } from '../atomic-file.ts'
 import type { Format } from './formats/format.ts'
 

@@ -1,6 +1,6 @@
 import { Admin, Base, Producer } from '@platformatic/kafka'
-import { Unavailable } from '../../lib/unavailable.ts'
-import { withDeadline } from '../../lib/with-deadline.ts'
+import { withDeadline } from '../../lib/async/with-deadline.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { type KafkaNames, toStoreError } from './kafka-errors.ts'
 
 export interface KafkaOptions {

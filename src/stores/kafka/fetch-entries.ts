@@ -1,6 +1,6 @@
 import { type Connection, fetchV13, type KafkaRecord, type RecordsBatch } from '@platformatic/kafka'
 import { monotonicClock, wallClock } from '../../lib/clock.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { committedBatches } from './committed-batches.ts'
 import type { KafkaConnection } from './connection.ts'
 import { entryId, type FetchedEntries, type Offsets, type PartitionEntry } from './positions.ts'

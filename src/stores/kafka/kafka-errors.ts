@@ -1,4 +1,4 @@
-import { Unavailable } from '../../lib/unavailable.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 
 /** The names that an error message mentions. */
 export interface KafkaNames {

@@ -3,9 +3,9 @@ import type {
   StreamInspection,
 } from '../../indexing/consistency-check/stream-inspection.ts'
 import { READ_LIMITS } from '../../indexing/sources/change-stream.ts'
+import { retryUntilDeadline } from '../../lib/async/retry-until-deadline.ts'
 import { monotonicClock } from '../../lib/clock.ts'
-import { retryUntilDeadline } from '../../lib/retry-until-deadline.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { connectKafka, type KafkaConnection, type KafkaOptions } from './connection.ts'
 import { fetchEntries } from './fetch-entries.ts'
 import { countOffsets, listBacklog, listCommitted, listRanges, readTopics } from './offsets.ts'

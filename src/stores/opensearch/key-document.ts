@@ -1,5 +1,5 @@
 import type { KeyRecord, KeyTimestamps, Scope } from '../../auth/key-store.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 
 /** The source of the document of a key, whose id is the digest. */
 export function keySource(key: Omit<KeyRecord, 'digest'>): object {

@@ -1,8 +1,8 @@
 import type { KeyRecord, KeyStore } from '../../auth/key-store.ts'
 import { monotonicClock } from '../../lib/clock.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { type Instrument, noopInstrument } from '../../lib/instrument.ts'
 import { unbounded } from '../../lib/request-scope.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
 import { createBatchedReads } from './client/batched-reads.ts'
 import { type OpenSearch, type OpenSearchOperation, read, write } from './client/client.ts'
 import {

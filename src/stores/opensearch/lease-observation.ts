@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
+import { interruptiblePause } from '../../lib/async/interruptible-pause.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { interruptiblePause } from '../../lib/interruptible-pause.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import type { DocumentState } from './client/documents.ts'
 
 /** A version of a lease document, as a process reads it that is not the holder. */

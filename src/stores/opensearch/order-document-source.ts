@@ -1,5 +1,5 @@
 import { filterKeysOf, type OrderDocument } from '../../indexing/writer/order-document.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import type { Order } from '../../orders/order.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
 import { checksumMatches, extractOrderJson, withChecksum } from './checksum-header.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
+import { memoizeAsync } from '../../lib/async/memoize-async.ts'
 import { monotonicClock, wallClock } from '../../lib/clock.ts'
 import type { Instrument } from '../../lib/instrument.ts'
-import { memoizeAsync } from '../../lib/memoize-async.ts'
 import { createSubscriberLookup } from '../../webhooks/endpoints/endpoint-directory.ts'
 import type { IndexRecovery } from '../index-lost.ts'
 import type { Stores } from '../stores.ts'

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { monotonicClock } from '../../lib/clock.ts'
-import { errorText } from '../../lib/error-text.ts'
+import { errorText } from '../../lib/errors/error-text.ts'
 
 export interface RedisConnectionOptions {
   /**

@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis'
-import { Unavailable } from '../../lib/unavailable.ts'
-import { withDeadline } from '../../lib/with-deadline.ts'
+import { withDeadline } from '../../lib/async/with-deadline.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { redactCommand } from './client.ts'
 
 /** Sends commands to the Redis of the change stream, which may be unavailable. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import type { FoundView, OrderStore } from '../../orders/order-store.ts'
 import type { Attempt, StoredDelivery } from '../deliveries/delivery.ts'
 import { renderEventBody } from '../deliveries/event-body.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
-import { backoffMs } from '../../lib/backoff.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
+import { backoffMs } from '../../lib/async/backoff.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import type { DispatcherEvents } from './dispatcher-events.ts'
 
 /** Calls of one kind to a store, for example reads of orders. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause, setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
-import { Unavailable } from '../../lib/unavailable.ts'
+import { Unavailable } from '../../lib/errors/unavailable.ts'
 import type { DispatcherLease } from '../webhook-stores.ts'
 import type { DispatcherOptions } from './dispatcher-options.ts'
 import { expireAndPurge } from './housekeeping.ts'

@@ -1,5 +1,5 @@
+import { createMutex } from '../../lib/async/mutex.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { createMutex } from '../../lib/mutex.ts'
 import type { Endpoint, EndpointStore } from './endpoint.ts'
 
 /** All endpoints in memory; each refresh reads only what changed. */

@@ -1,6 +1,6 @@
+import { interruptiblePause } from '../../lib/async/interruptible-pause.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { DAY_MS } from '../../lib/durations.ts'
-import { interruptiblePause } from '../../lib/interruptible-pause.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
 import { type Delivery, type DeliveryState, pendingAt } from '../deliveries/delivery.ts'
 import type { DeliveryPosition, DeliveryStore } from '../deliveries/delivery-store.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { DAY_MS, HOUR_MS } from '../../lib/durations.ts'
-import type { NamedSecrets } from '../../lib/named-secret.ts'
+import type { NamedSecrets } from '../../lib/secrets/named-secret.ts'
 import type { DeliveryStore } from '../deliveries/delivery-store.ts'
 import type { Endpoint, EndpointStore, RepeatableRequest } from '../endpoints/endpoint.ts'
 import { HEALTHY } from '../endpoints/endpoint-health.ts'

@@ -1,4 +1,4 @@
-import type { NamedSecrets } from '../../lib/named-secret.ts'
+import type { NamedSecrets } from '../../lib/secrets/named-secret.ts'
 import { WebhookError } from './webhook-error.ts'
 
 /**

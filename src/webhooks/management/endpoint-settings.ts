@@ -1,5 +1,5 @@
-import { nearestName } from '../../lib/nearest-name.ts'
 import type { Network } from '../../lib/network.ts'
+import { nearestName } from '../../lib/text/nearest-name.ts'
 import { type Endpoint, type PayloadKind, payloadKinds } from '../endpoints/endpoint.ts'
 import { type EventType, eventTypes } from '../events/event-types.ts'
 import { checkTargetUrl } from '../sending/target-url.ts'

@@ -1,4 +1,4 @@
-import { DomainError, type DomainErrorKind } from '../../lib/domain-error.ts'
+import { DomainError, type DomainErrorKind } from '../../lib/errors/domain-error.ts'
 
 /** Every error of the management of webhooks. */
 const kinds = {

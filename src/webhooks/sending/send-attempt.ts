@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
-import { REPLACEMENT, replaceControls } from '../../lib/control-characters.ts'
+import { REPLACEMENT, replaceControls } from '../../lib/text/control-characters.ts'
 import {
   describeFailure,
   describeStatus,

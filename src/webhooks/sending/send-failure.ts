@@ -1,5 +1,5 @@
 import { errors } from 'undici'
-import { ExpectedError } from '../../lib/expected-error.ts'
+import { ExpectedError } from '../../lib/errors/expected-error.ts'
 
 /** A target that the address policy forbids. The message is for the owner of the endpoint. */
 export class ForbiddenTargetError extends ExpectedError {}

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { hmacSha256 } from '../../lib/hmac.ts'
-import type { NamedSecret } from '../../lib/named-secret.ts'
+import { hmacSha256 } from '../../lib/secrets/hmac.ts'
+import type { NamedSecret } from '../../lib/secrets/named-secret.ts'
 import type { Endpoint, SecretVersion } from '../endpoints/endpoint.ts'
 import { deriveSecret, hasEntry, secretBytes, signingSecrets } from './signing-secret.ts'
 

@@ -1,5 +1,5 @@
-import { hmacSha256 } from '../../lib/hmac.ts'
-import type { NamedSecret } from '../../lib/named-secret.ts'
+import { hmacSha256 } from '../../lib/secrets/hmac.ts'
+import type { NamedSecret } from '../../lib/secrets/named-secret.ts'
 import type { Endpoint, SecretVersion } from '../endpoints/endpoint.ts'
 
 /** The prefix of Standard Webhooks. */

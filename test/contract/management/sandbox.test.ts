@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sandboxOf } from '../../../src/lib/account-ids.ts'
+import { Unavailable } from '../../../src/lib/errors/unavailable.ts'
 import { unbounded } from '../../../src/lib/request-scope.ts'
-import { Unavailable } from '../../../src/lib/unavailable.ts'
 import { CLI_ACTOR } from '../../../src/management/audit/audit-entry.ts'
 import { createAuditLog } from '../../../src/management/audit/audit-log.ts'
 import { createOrderSink } from '../../../src/management/ingestion/create-order-sink.ts'

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { errorText } from '../../../src/lib/error-text.ts'
+import { errorText } from '../../../src/lib/errors/error-text.ts'
 
 // Waits for a line or the end of its input, which also marks a SIGKILL of this program.
 // A killed JVM writes for a moment longer, so the folder may need a second removal.

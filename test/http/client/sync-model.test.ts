@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createOrdersClient, type Order, type SyncOptions } from '../../../src/client/client.ts'
 import { createRandom, type Random } from '../../../src/demo/random.ts'
-import { noFilters } from '../../../src/orders/filters.ts'
+import { noFilters } from '../../../src/orders/filters/filters.ts'
 import { byEffort } from '../../support/effort.ts'
 import { createTestApp, type TestApp } from '../../support/http/test-app.ts'
 import { collect } from '../../support/orders/collect.ts'

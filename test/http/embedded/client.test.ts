@@ -9,7 +9,7 @@ import {
   UsageError,
   type Wait,
 } from '../../../src/client/client.ts'
-import { createTransport } from '../../../src/client/transport.ts'
+import { createTransport } from '../../../src/client/http/transport.ts'
 import {
   type FaultServer,
   type ServerResponseStub,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../../src/lib/durations.ts'
-import { Unavailable } from '../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../src/lib/errors/unavailable.ts'
 import { ABANDONED_AFTER_MS } from '../../../src/management/idempotency/idempotency.ts'
 import type { RequestClaim } from '../../../src/management/idempotency/idempotency-store.ts'
 import type { ManagementStores } from '../../../src/management/management-stores.ts'

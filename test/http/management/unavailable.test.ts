@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../src/lib/errors/unavailable.ts'
 import { useManagementApi } from '../../support/management/management-api.ts'
 import { createEndpoint, storeDeliveries } from '../../support/management/webhook-endpoints.ts'
 

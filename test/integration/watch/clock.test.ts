@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { connectOpenSearch } from '../../../src/stores/opensearch/client/client.ts'
-import { createStoreClock } from '../../../src/stores/opensearch/write/store-clock.ts'
+import { createStoreClock } from '../../../src/stores/opensearch/write/lease/store-clock.ts'
 import { runCommand } from '../../support/cli/command.ts'
 import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'

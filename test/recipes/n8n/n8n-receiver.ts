@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { buffer, json } from 'node:stream/consumers'
 import { createContext, runInContext } from 'node:vm'
-import { createMutex } from '../../../src/lib/mutex.ts'
+import { createMutex } from '../../../src/lib/async/mutex.ts'
 import type { N8nWorkflow } from './n8n.ts'
 import { load, nodeTypesOf, surroundings } from './n8n-engine.ts'
 

@@ -6,7 +6,7 @@ import type {
 } from '../../../src/indexing/projection/source-order.ts'
 import { formatInstant } from '../../../src/lib/instant.ts'
 import type { Listing, PagerState } from '../../../src/orders/cursor.ts'
-import type { OrderFilters } from '../../../src/orders/filters.ts'
+import type { OrderFilters } from '../../../src/orders/filters/filters.ts'
 import { type Position, sorts } from '../../../src/orders/order-store.ts'
 import {
   cardBrands,

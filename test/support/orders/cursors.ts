@@ -1,8 +1,8 @@
-import { InvalidParamError } from '../../../src/lib/invalid-param-error.ts'
-import type { NamedSecret } from '../../../src/lib/named-secret.ts'
+import { InvalidParamError } from '../../../src/lib/errors/invalid-param-error.ts'
+import type { NamedSecret } from '../../../src/lib/secrets/named-secret.ts'
 import type { Listing, PagerState } from '../../../src/orders/cursor.ts'
 import { type CursorCodec, createCursorCodec } from '../../../src/orders/cursor.ts'
-import { noFilters } from '../../../src/orders/filters.ts'
+import { noFilters } from '../../../src/orders/filters/filters.ts'
 
 export const secretOf = (kid: string): NamedSecret => ({
   kid,

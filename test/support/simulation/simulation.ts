@@ -1,6 +1,6 @@
 import type { Random } from '../../../src/demo/random.ts'
 import type { SourceOrder } from '../../../src/indexing/projection/source-order.ts'
-import type { OrderFilters } from '../../../src/orders/filters.ts'
+import type { OrderFilters } from '../../../src/orders/filters/filters.ts'
 import { changeOf } from '../orders/changes.ts'
 import {
   type AlternatingWriters,

@@ -1,4 +1,4 @@
-import { noFilters } from '../../../src/orders/filters.ts'
+import { noFilters } from '../../../src/orders/filters/filters.ts'
 import { deleteMissing, type Row } from './rows.ts'
 import type { Simulation } from './simulation.ts'
 

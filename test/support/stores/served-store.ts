@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { NamedSecret } from '../../../src/lib/named-secret.ts'
+import type { NamedSecret } from '../../../src/lib/secrets/named-secret.ts'
 import { findFreePort } from '../../harness/processes/ports.ts'
 import { type RunningService, runCommand, startService } from '../cli/command.ts'
 import { type Backend, LONG_DEADLINES, temporaryFolder } from './backend.ts'

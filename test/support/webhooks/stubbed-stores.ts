@@ -1,4 +1,4 @@
-import { Unavailable } from '../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../src/lib/errors/unavailable.ts'
 import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
 
 /** Stores of which some calls for deliveries are replaced. */

@@ -6,7 +6,7 @@ import {
 } from '../../../src/auth/key-cache.ts'
 import type { KeyRecord, KeyWithAccount } from '../../../src/auth/key-store.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../src/lib/durations.ts'
-import { Unavailable } from '../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../src/lib/errors/unavailable.ts'
 import { keyRecord } from '../../support/stores/key-record.ts'
 
 const keyWithAccount = (

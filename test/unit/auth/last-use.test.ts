@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { KeyTimestamps } from '../../../src/auth/key-store.ts'
 import { createLastUse, type LastUse } from '../../../src/auth/last-use.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../src/lib/durations.ts'
-import { Unavailable } from '../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../src/lib/errors/unavailable.ts'
 import { keyRecord } from '../../support/stores/key-record.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { InvalidParamError } from '../../../src/lib/invalid-param-error.ts'
+import { InvalidParamError } from '../../../src/lib/errors/invalid-param-error.ts'
 import { listParamNames, parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
 
 function errorOf(query: RawQuery): InvalidParamError {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { orderFilters } from '../../../src/orders/filter-table.ts'
-import { noFilters, type OrderFilters } from '../../../src/orders/filters.ts'
+import { orderFilters } from '../../../src/orders/filters/filter-table.ts'
+import { noFilters, type OrderFilters } from '../../../src/orders/filters/filters.ts'
 import { listParamNames, parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
 
 const defaults = {

@@ -11,7 +11,7 @@ const chosen = (...files: string[]) => chooseTiers({ files, base: 'abc' }, false
 describe('the slow tiers of a change', () => {
   it.each([
     ['CHANGELOG.md', []],
-    ['src/client/sync.ts', ['package']],
+    ['src/client/sync/sync.ts', ['package']],
     ['src/http/orders.ts', slowTiers.filter((tier) => tier !== 'containers')],
     ['src/cli/serve.ts', slowTiers],
     ['src/stores/redis/client.ts', ['fuzz', 'resilience', 'cluster', 'stress', 'package']],
@@ -39,7 +39,7 @@ describe('the slow tiers of a change', () => {
   })
 
   it('the slow tiers of several files are the union of theirs', () => {
-    expect(chosen('src/client/sync.ts', 'test/browser/docs.test.ts')).toEqual([
+    expect(chosen('src/client/sync/sync.ts', 'test/browser/docs.test.ts')).toEqual([
       'browser',
       'package',
     ])

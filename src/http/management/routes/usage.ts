@@ -1,6 +1,6 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { Clock } from '../../../lib/clock.ts'
-import { InvalidParamError } from '../../../lib/invalid-param-error.ts'
+import { InvalidParamError } from '../../../lib/errors/invalid-param-error.ts'
 import { accountUsage } from '../../../management/usage/account-usage.ts'
 import { dayBefore, dayOf, isDay } from '../../../management/usage/usage-day.ts'
 import { usageJson } from '../../../management/usage/usage-json.ts'

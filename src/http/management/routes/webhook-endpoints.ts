@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { InvalidParamError } from '../../../lib/invalid-param-error.ts'
+import { InvalidParamError } from '../../../lib/errors/invalid-param-error.ts'
 import type { AuditedWebhooks } from '../../../management/audited-webhooks.ts'
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
 import type { Endpoint } from '../../../webhooks/endpoints/endpoint.ts'

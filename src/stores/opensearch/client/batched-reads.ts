@@ -1,5 +1,5 @@
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import type { RequestScope } from '../../../lib/request-scope.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
 import { type OpenSearch, parseResponse, readRaw } from './client.ts'
 import {
   type GetResponse,

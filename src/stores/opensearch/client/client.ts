@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { Client, errors, Serializer } from '@opensearch-project/opensearch'
-import { parseJson } from '../../../lib/json.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import type { OwnedBytes } from '../../../lib/owned-bytes.ts'
 import {
   ClientDisconnected,
@@ -8,7 +8,7 @@ import {
   type RequestScope,
   unbounded,
 } from '../../../lib/request-scope.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { parseJson } from '../../../lib/text/json.ts'
 import { DeadlineConnection, type RawRequest, type RawResponse } from './deadline-connection.ts'
 import { NOT_FOUND, NOT_JSON, toStoreError } from './errors.ts'
 import { NodePool } from './node-pool.ts'

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { Connection, errors } from '@opensearch-project/opensearch'
-import { errorText } from '../../../lib/error-text.ts'
+import { errorText } from '../../../lib/errors/error-text.ts'
 import { collectBytes } from '../../../lib/http-client/body-sink.ts'
 import {
   createHttpPool,

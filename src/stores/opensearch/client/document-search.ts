@@ -1,4 +1,4 @@
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { type OpenSearch, parseResponse, readRaw } from './client.ts'
 import { type DocumentState, documentState, readDocuments } from './documents.ts'
 import { completeRawHits, type SearchResponse } from './search-response.ts'

@@ -1,5 +1,5 @@
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { type RequestScope, unbounded } from '../../../lib/request-scope.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
 import { isTombstone, isTombstoneBytes, REMOVED_FIELD } from '../tombstone.ts'
 import { type OpenSearch, parseResponse, read, readRaw } from './client.ts'
 import { assertPermitted, INDEX_NOT_FOUND, missingIndex } from './errors.ts'

@@ -1,5 +1,5 @@
 import { errors } from '@opensearch-project/opensearch'
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 
 /** OpenSearch rejected a request. The cause is a defect of this service or its configuration. */
 export class RequestRejectedError extends Error {

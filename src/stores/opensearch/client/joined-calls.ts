@@ -1,10 +1,10 @@
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import {
   ClientDisconnected,
   callTimeoutMs,
   type RequestScope,
   unbounded,
 } from '../../../lib/request-scope.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
 
 export interface JoinedCallsOptions<Call, Result> {
   /** The most calls that share a request, so that one slow response delays few. */

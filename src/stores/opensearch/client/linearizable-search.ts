@@ -1,4 +1,4 @@
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { read } from './client.ts'
 import {
   type DocumentSearchResponse,

@@ -1,4 +1,4 @@
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { type OpenSearch, write } from './client.ts'
 import { type DocumentAddress, type DocumentState, documentState } from './documents.ts'
 import { CONFLICT, isRejectedWith } from './errors.ts'

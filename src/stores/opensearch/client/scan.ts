@@ -1,4 +1,4 @@
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { TOMBSTONES } from '../tombstone.ts'
 import { type OpenSearch, read } from './client.ts'
 import { completeHitsOfAllShards, type SearchResponse } from './search-response.ts'

@@ -1,4 +1,4 @@
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import type { Position } from '../../../orders/order-store.ts'
 
 /** The fields of a search response that this module reads. */

@@ -2,7 +2,7 @@ import {
   type InspectedDocument,
   keyFields,
 } from '../../../indexing/consistency-check/index-inspection.ts'
-import { readAhead } from '../../../lib/read-ahead.ts'
+import { readAhead } from '../../../lib/async/read-ahead.ts'
 import { LACKS_SORT_KEYS, type ScannedHit, scanDocuments, searchPrimary } from '../client/scan.ts'
 import { refreshIndices } from '../client/shards.ts'
 import { findDamaged } from '../damaged-documents.ts'

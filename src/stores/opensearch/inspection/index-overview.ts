@@ -6,15 +6,19 @@ import type {
   WriteTimestampState,
 } from '../../../indexing/consistency-check/index-inspection.ts'
 import { monotonicClock } from '../../../lib/clock.ts'
-import { addedParams } from '../../../orders/filters.ts'
+import { addedParams } from '../../../orders/filters/filters.ts'
 import { read } from '../client/client.ts'
 import { countDocuments, readShardCount, refreshIndices } from '../client/shards.ts'
 import { concreteIndex } from '../indices/index-names.ts'
 import { isSameState } from '../lease-observation.ts'
 import { NO_TOMBSTONES } from '../tombstone.ts'
-import { type LeaseRecord, leaseDocument, maxIssuedTimestamp } from '../write/lease-document.ts'
-import { createStoreClock } from '../write/store-clock.ts'
-import { readVisibleStats } from '../write/write-timestamps.ts'
+import {
+  type LeaseRecord,
+  leaseDocument,
+  maxIssuedTimestamp,
+} from '../write/lease/lease-document.ts'
+import { createStoreClock } from '../write/lease/store-clock.ts'
+import { readVisibleStats } from '../write/lease/write-timestamps.ts'
 import type { OpenSearchInspectionOptions } from './inspection-options.ts'
 
 type Options = OpenSearchInspectionOptions

@@ -1,5 +1,5 @@
 import type { OrderVersionRecord } from '../../../indexing/writer/order-index.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { read } from '../client/client.ts'
 import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
 import { nameOf, type ScanOptions } from '../client/scan.ts'

@@ -1,5 +1,5 @@
 import { sandboxOf } from '../../../lib/account-ids.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import type { AuditEntry, AuditStore } from '../../../management/audit/audit-entry.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
 import { type IndexTarget, refreshIndex, searchRaw } from '../client/document-search.ts'

@@ -1,4 +1,4 @@
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../orders/order.ts'
 import {
   isAfter,

@@ -1,8 +1,8 @@
 import { wallClock } from '../../../lib/clock.ts'
 import { type Instrument, noopInstrument } from '../../../lib/instrument.ts'
 import { type RequestScope, unbounded } from '../../../lib/request-scope.ts'
-import { FilterUnavailableError } from '../../../orders/filter-unavailable-error.ts'
-import { addedParamOf } from '../../../orders/filters.ts'
+import { FilterUnavailableError } from '../../../orders/filters/filter-unavailable-error.ts'
+import { addedParamOf } from '../../../orders/filters/filters.ts'
 import type { OrderStore, PageQuery } from '../../../orders/order-store.ts'
 import { hasAlias } from '../client/aliases.ts'
 import {

@@ -1,4 +1,7 @@
-import { type FilterCondition, filterConditions } from '../../../orders/filter-conditions.ts'
+import {
+  type FilterCondition,
+  filterConditions,
+} from '../../../orders/filters/filter-conditions.ts'
 import {
   NULL_INSTANT_KEY,
   type PageQuery,

@@ -1,4 +1,4 @@
-import { readAhead } from '../../../lib/read-ahead.ts'
+import { readAhead } from '../../../lib/async/read-ahead.ts'
 import { type ScannedHit, scanDocuments } from '../client/scan.ts'
 import {
   type DocumentOptions,

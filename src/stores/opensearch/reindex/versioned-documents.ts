@@ -1,6 +1,6 @@
+import { retryUntilDeadline } from '../../../lib/async/retry-until-deadline.ts'
 import { MINUTE_MS } from '../../../lib/durations.ts'
-import { retryUntilDeadline } from '../../../lib/retry-until-deadline.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { firstChunk, sendBulk } from '../client/bulk/bulk-request.ts'
 import { type BulkItemResult, describeResult, outcomeOf } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'

@@ -1,7 +1,7 @@
 import { setInterval } from 'node:timers/promises'
+import { interruptiblePause } from '../../../lib/async/interruptible-pause.ts'
+import { createMutex } from '../../../lib/async/mutex.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
-import { createMutex } from '../../../lib/mutex.ts'
 import type {
   AcquireDispatcherLease,
   DispatcherLease,
@@ -28,7 +28,7 @@ export interface DispatcherLeaseOptions {
   monotonic: Clock
 }
 
-/** Changed by compare-and-set only, as the writer's lease: see `write/lease.md`. */
+/** Changed by compare-and-set only, as the writer's lease: see `write/lease/lease.md`. */
 type LeaseRecord = ObservedLease['record']
 
 /** All endpoints are one partition. */

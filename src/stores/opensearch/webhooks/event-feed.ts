@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import type { DeliveryStore } from '../../../webhooks/deliveries/delivery-store.ts'
 import {
   type EventRecord,

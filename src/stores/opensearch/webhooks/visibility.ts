@@ -1,4 +1,4 @@
-import { createMutex } from '../../../lib/mutex.ts'
+import { createMutex } from '../../../lib/async/mutex.ts'
 
 /**
  * `all` writes of this process, or those after which a delivery is pending that was not before. A

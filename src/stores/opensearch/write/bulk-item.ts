@@ -1,5 +1,5 @@
 import { DocumentRejectedError } from '../../../indexing/writer/writer-errors.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { type BulkItemResult, describeResult, outcomeOf } from '../client/bulk/bulk-response.ts'
 import type { BulkAddress, BulkTarget, OptimisticConcurrency } from './optimistic-concurrency.ts'
 

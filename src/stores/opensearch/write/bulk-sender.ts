@@ -1,13 +1,13 @@
 import type { LastWrite } from '../../../indexing/writer/order-index.ts'
+import { createRetryBudget } from '../../../lib/async/retry-until-deadline.ts'
 import { MINUTE_MS } from '../../../lib/durations.ts'
-import { createRetryBudget } from '../../../lib/retry-until-deadline.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { firstChunk, sendBulk } from '../client/bulk/bulk-request.ts'
 import type { BulkItemResult } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { concreteIndex, type IndexNames } from '../indices/index-names.ts'
 import { actionLines, type BulkItem, checkAccepted } from './bulk-item.ts'
-import type { Lease } from './lease.ts'
+import type { Lease } from './lease/lease.ts'
 import {
   type BulkTarget,
   createOptimisticConcurrency,
@@ -122,7 +122,7 @@ export function createBulkSender(options: BulkOptions): BulkSender {
   /**
    * Whether every item is in every other target. Otherwise all of them are sent again: a shard with a
    * full queue rejects its part alone, and a bulk without that part must not reach the live index.
-   * See `fence.md`.
+   * See `lease/fence.md`.
    */
   async function sendToOthers(
     others: readonly string[],

@@ -5,7 +5,7 @@ import type {
   ViewWrite,
   WriteMode,
 } from '../../../indexing/writer/order-index.ts'
-import { createMutex } from '../../../lib/mutex.ts'
+import { createMutex } from '../../../lib/async/mutex.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
 import { type EventRecord, firstSequence } from '../../../webhooks/events/event-record.ts'
 import { eventRecordId, toEventRecordSource } from '../event-record-document.ts'
@@ -13,7 +13,7 @@ import { documentId, serializeDocument } from '../order-document-source.ts'
 import { toVersionRecordSource } from '../version-record-document.ts'
 import type { BulkItem } from './bulk-item.ts'
 import type { BulkSender } from './bulk-sender.ts'
-import type { Lease } from './lease.ts'
+import type { Lease } from './lease/lease.ts'
 import type { OptimisticConcurrency } from './optimistic-concurrency.ts'
 import type { WrittenStates } from './written-states.ts'
 

@@ -10,7 +10,7 @@ export interface BulkAddress {
 
 /**
  * The document states on which a bulk was decided. Its items replace only these, so a late bulk
- * changes nothing that was written since: see `fence.md`.
+ * changes nothing that was written since: see `lease/fence.md`.
  */
 export interface OptimisticConcurrency {
   recordState(target: BulkTarget, id: string, state: DocumentState | null): void

@@ -1,5 +1,5 @@
 import { concreteIndex, type IndexNames } from '../indices/index-names.ts'
-import type { Lease } from './lease.ts'
+import type { Lease } from './lease/lease.ts'
 import type { BulkTarget } from './optimistic-concurrency.ts'
 
 /** Where a transaction of the holder of the lease reads the documents of a kind. */

@@ -1,4 +1,4 @@
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { sendBulk } from '../client/bulk/bulk-request.ts'
 import { describeResult, outcomeOf } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'
@@ -43,8 +43,8 @@ const PAGE_SIZE = 200
 const DOCUMENTS_AT_A_TIME = 50
 
 /**
- * Reverts writes in `index` that never reached the live index: see `fence.md`. Runs only while the
- * fence is raised, everything is refreshed and no bulk runs. Returns whether there were any.
+ * Reverts writes in `index` that never reached the live index: see `lease/fence.md`. Runs only while
+ * the fence is raised, everything is refreshed and no bulk runs. Returns whether there were any.
  */
 export async function revertPartialWrites(options: RevertOptions): Promise<boolean> {
   const { client, deadlineMs, attempt, liveAlias, alias } = options

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FindSubscribers, OrderLock } from '../../../indexing/writer/order-index.ts'
+import { createRetryBudget, type RetryBudget } from '../../../lib/async/retry-until-deadline.ts'
 import { MINUTE_MS } from '../../../lib/durations.ts'
-import { createRetryBudget, type RetryBudget } from '../../../lib/retry-until-deadline.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { IndexMissing } from '../client/errors.ts'
 import type { Committer } from './committer.ts'
@@ -39,7 +39,7 @@ const ANOTHER_NODE_MS = 20
 
 /**
  * The transactions under one lock. Reads are repeated in place; a commit of unknown outcome is
- * fenced and needs a new transaction. See `fence.md` for the reads.
+ * fenced and needs a new transaction. See `lease/fence.md` for the reads.
  */
 export function createTransactions(options: TransactionsOptions): Pick<OrderLock, 'begin'> {
   const { client, committer, targets, written, deadlineMs, onDelay, signal } = options

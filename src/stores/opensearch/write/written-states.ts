@@ -1,4 +1,4 @@
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import type { BulkItemResult } from '../client/bulk/bulk-response.ts'
 import { type DocumentState, documentState, isOlderState } from '../client/documents.ts'
 import type { BulkItem } from './bulk-item.ts'
@@ -8,7 +8,7 @@ export class StaleReadError extends Unavailable {}
 
 /**
  * The states in which this writer's bulks left their documents since the last fence. The fence makes
- * earlier writes known to every node that reads: see `fence.md`.
+ * earlier writes known to every node that reads: see `lease/fence.md`.
  */
 export interface WrittenStates {
   /** Records the items that `index` accepted, by the results of their bulk. */

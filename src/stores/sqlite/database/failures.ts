@@ -1,4 +1,4 @@
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 
 export const SQLITE_BUSY = 5
 const SQLITE_READONLY = 8

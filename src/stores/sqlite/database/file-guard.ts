@@ -1,7 +1,7 @@
 import { mapTransactions, type OrderIndex } from '../../../indexing/writer/order-index.ts'
-import { errorText } from '../../../lib/error-text.ts'
-import { trackFileIdentity } from '../../../lib/file-identity.ts'
-import { Unavailable } from '../../../lib/unavailable.ts'
+import { errorText } from '../../../lib/errors/error-text.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
+import { trackFileIdentity } from '../../../lib/files/file-identity.ts'
 import type { OrderStore } from '../../../orders/order-store.ts'
 import { isDamage, toNamedError, toUnavailable } from './failures.ts'
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { parseJson } from '../../../lib/json.ts'
+import { parseJson } from '../../../lib/text/json.ts'
 import { lookupsOf, paidAtOf } from '../../../orders/lookups.ts'
 import type { Order } from '../../../orders/order.ts'
 import { NULL_INSTANT_KEY } from '../../../orders/order-store.ts'

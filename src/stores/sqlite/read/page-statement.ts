@@ -4,7 +4,7 @@ import {
   filterConditions,
   type LookupCondition,
   type RangeCondition,
-} from '../../../orders/filter-conditions.ts'
+} from '../../../orders/filters/filter-conditions.ts'
 import {
   NULL_INSTANT_KEY,
   type PageQuery,

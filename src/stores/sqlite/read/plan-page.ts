@@ -2,7 +2,7 @@ import {
   type FilterCondition,
   filterConditions,
   type LookupCondition,
-} from '../../../orders/filter-conditions.ts'
+} from '../../../orders/filters/filter-conditions.ts'
 import type { PageQuery } from '../../../orders/order-store.ts'
 import {
   allOf,

@@ -1,4 +1,4 @@
-import { filterConditions } from '../../../orders/filter-conditions.ts'
+import { filterConditions } from '../../../orders/filters/filter-conditions.ts'
 import { isAfter, NULL_INSTANT_KEY, type PageQuery } from '../../../orders/order-store.ts'
 import { isPaidRange, type ReadRow, type Statement } from './page-statement.ts'
 

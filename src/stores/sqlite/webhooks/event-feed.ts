@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { parseJson } from '../../../lib/json.ts'
+import { parseJson } from '../../../lib/text/json.ts'
 import type { EventRecord } from '../../../webhooks/events/event-record.ts'
 import type { EventFeed } from '../../../webhooks/webhook-stores.ts'
 import { isBusy } from '../database/failures.ts'

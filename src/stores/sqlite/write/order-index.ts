@@ -9,9 +9,9 @@ import type {
   OrderIndex,
   WriteMode,
 } from '../../../indexing/writer/order-index.ts'
+import { createMutex } from '../../../lib/async/mutex.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { parseJson } from '../../../lib/json.ts'
-import { createMutex } from '../../../lib/mutex.ts'
+import { parseJson } from '../../../lib/text/json.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
 import { type EventRecord, withoutStates } from '../../../webhooks/events/event-record.ts'
 import { assertNotUpgraded, rollBack } from '../database/database.ts'

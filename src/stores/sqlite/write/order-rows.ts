@@ -10,7 +10,7 @@ import type {
   StoredView,
   UnreadableView,
 } from '../../../indexing/writer/order-index.ts'
-import { parseJson } from '../../../lib/json.ts'
+import { parseJson } from '../../../lib/text/json.ts'
 
 export type Row = Record<string, SQLOutputValue>
 

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { WriterPurpose } from '../../../indexing/writer/order-index.ts'
 import { WatchRunningError } from '../../../indexing/writer/writer-errors.ts'
-import { interruptiblePause } from '../../../lib/interruptible-pause.ts'
-import { createPrivateFile } from '../../../lib/private-files.ts'
+import { interruptiblePause } from '../../../lib/async/interruptible-pause.ts'
+import { createPrivateFile } from '../../../lib/files/private-files.ts'
 import { tryExec } from '../database/database.ts'
 
 export interface WriterLockOptions {

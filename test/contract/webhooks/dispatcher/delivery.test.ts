@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import type { ViewKey } from '../../../../src/orders/order-store.ts'
 import { createSigner } from '../../../../src/webhooks/sending/signature.ts'
 import { deliveryOf, testEvent } from '../../../support/webhooks/delivery.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import type { EventPage, WebhookStores } from '../../../../src/webhooks/webhook-stores.ts'
 import {
   type Dispatching,

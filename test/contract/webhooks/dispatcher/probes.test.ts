@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../../../src/lib/durations.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import {
   type Dispatching,
   eventually,

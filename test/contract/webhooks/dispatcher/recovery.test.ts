@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import type { Notice } from '../../../../src/webhooks/dispatcher/dispatcher-events.ts'
 import type { DispatcherLease, EventPage } from '../../../../src/webhooks/webhook-stores.ts'
 import {

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import {
   ClientDisconnected,
   type RequestScope,
   unbounded,
 } from '../../../../src/lib/request-scope.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
 import {
   connectOpenSearch,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { removeMatching } from '../../../../src/stores/opensearch/client/bulk/write-matching.ts'
 import {
   MARKER_ID,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../../src/config/config.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { openServices } from '../../../../src/services.ts'
 import { assertSupportedVersion } from '../../../../src/stores/opensearch/client/supported-version.ts'
 import { UnsupportedStore } from '../../../../src/stores/unsupported-store.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../../src/config/config.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
-import { retryUntilDeadline } from '../../../../src/lib/retry-until-deadline.ts'
+import { retryUntilDeadline } from '../../../../src/lib/async/retry-until-deadline.ts'
 import { openServices, type Services } from '../../../../src/services.ts'
 import { IndexLost } from '../../../../src/stores/index-lost.ts'
 import { runCommand } from '../../../support/cli/command.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { createOpenSearchInspection } from '../../../../src/stores/opensearch/inspection/inspection.ts'
 import { collect } from '../../../support/orders/collect.ts'
 import {

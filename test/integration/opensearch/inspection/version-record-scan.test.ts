@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../../src/config/config.ts'
 import type { OrderVersionRecord } from '../../../../src/indexing/writer/order-index.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { openServices, type Services } from '../../../../src/services.ts'
 import {
   connectOpenSearch,

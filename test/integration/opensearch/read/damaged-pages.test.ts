@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom } from '../../../../src/demo/random.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { type RenderedOrder, type Sort, sorts } from '../../../../src/orders/order-store.ts'
 import { decodePage, decodePages } from '../../../../src/stores/opensearch/read/decode-orders.ts'
 import { byEffort } from '../../../support/effort.ts'

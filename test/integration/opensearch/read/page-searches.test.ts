@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import {
   ClientDisconnected,
   type RequestScope,
   unbounded,
 } from '../../../../src/lib/request-scope.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { noFilters } from '../../../../src/orders/filters.ts'
+import { noFilters } from '../../../../src/orders/filters/filters.ts'
 import { NULL_INSTANT_KEY } from '../../../../src/orders/order-store.ts'
 import { IndexMissing } from '../../../../src/stores/opensearch/client/errors.ts'
 import {

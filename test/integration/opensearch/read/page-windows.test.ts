@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../../src/config/config.ts'
 import { createRandom } from '../../../../src/demo/random.ts'
 import type { OrderDocument } from '../../../../src/indexing/writer/order-document.ts'
-import { noFilters } from '../../../../src/orders/filters.ts'
+import { noFilters } from '../../../../src/orders/filters/filters.ts'
 import {
   isAfter,
   NULL_INSTANT_KEY,

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseConfig } from '../../../../src/config/config.ts'
 import type { OrderDocument } from '../../../../src/indexing/writer/order-document.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
-import { noFilters } from '../../../../src/orders/filters.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
+import { noFilters } from '../../../../src/orders/filters/filters.ts'
 import type { PageQuery, Position, Sort } from '../../../../src/orders/order-store.ts'
 import {
   connectOpenSearch,

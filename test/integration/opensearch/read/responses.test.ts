@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { unbounded } from '../../../../src/lib/request-scope.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
 import { serializeDocument } from '../../../../src/stores/opensearch/order-document-source.ts'
 import type { DecodePath } from '../../../../src/stores/opensearch/read/decode-orders.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { createSaveResults } from '../../../../src/webhooks/dispatcher/save-results.ts'
 import { thrownBy } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { delivery } from '../../../support/webhooks/delivery.ts'

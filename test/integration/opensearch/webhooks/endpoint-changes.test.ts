@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { readChanges } from '../../../../src/stores/opensearch/webhooks/endpoint-changes.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
 import { GENEROUS_MS, useScriptedNodes } from '../../../support/stores/scripted/scripted-nodes.ts'

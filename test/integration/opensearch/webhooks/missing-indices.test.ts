@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
 import { thrownBy } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { delivery } from '../../../support/webhooks/delivery.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DocumentRejectedError } from '../../../../src/indexing/writer/writer-errors.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import {
   FIRST_STAMP,
   failed,

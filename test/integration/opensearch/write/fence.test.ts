@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
-import { createFence } from '../../../../src/stores/opensearch/write/fence.ts'
+import { createFence } from '../../../../src/stores/opensearch/write/lease/fence.ts'
 import { acceptAll } from '../../../support/stores/scripted/scripted-cluster.ts'
 import {
   GENEROUS_MS,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { serializeDocument } from '../../../../src/stores/opensearch/order-document-source.ts'
 import { toVersionRecordSource } from '../../../../src/stores/opensearch/version-record-document.ts'
 import { createIndexReader } from '../../../../src/stores/opensearch/write/index-reader.ts'

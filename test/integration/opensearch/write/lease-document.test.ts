@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
-import { leaseDocument } from '../../../../src/stores/opensearch/write/lease-document.ts'
+import { leaseDocument } from '../../../../src/stores/opensearch/write/lease/lease-document.ts'
 import {
   GENEROUS_MS,
   names,

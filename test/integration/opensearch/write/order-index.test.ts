@@ -5,7 +5,7 @@ import type {
   OrderVersionRecord,
 } from '../../../../src/indexing/writer/order-index.ts'
 import { LeaseLostError } from '../../../../src/indexing/writer/writer-errors.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import type { ViewKey } from '../../../../src/orders/order-store.ts'
 import { toVersionRecordSource } from '../../../../src/stores/opensearch/version-record-document.ts'
 import { openOpenSearchOrderIndex } from '../../../../src/stores/opensearch/write/order-index.ts'

@@ -1,6 +1,6 @@
 import { afterEach } from 'vitest'
 import { type RequestScope, unbounded } from '../../../../src/lib/request-scope.ts'
-import { noFilters, type OrderFilters } from '../../../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../../../src/orders/filters/filters.ts'
 import type { Sort } from '../../../../src/orders/order-store.ts'
 import {
   connectOpenSearch,

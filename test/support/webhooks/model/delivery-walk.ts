@@ -1,5 +1,5 @@
 import { createRandom } from '../../../../src/demo/random.ts'
-import type { NamedSecrets } from '../../../../src/lib/named-secret.ts'
+import type { NamedSecrets } from '../../../../src/lib/secrets/named-secret.ts'
 import type { Order } from '../../../../src/orders/order.ts'
 import { checkDeliveries } from './checks/check-deliveries.ts'
 import { checkAtRest, checkDurable, type ReadView } from './checks/check-records.ts'

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLoadWriter } from '../../../../src/cli/indexer/load-writer.ts'
 import type { OrderIndex } from '../../../../src/indexing/writer/order-index.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { formatInstant } from '../../../../src/lib/instant.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import {

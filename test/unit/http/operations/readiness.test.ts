@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { beforeEach, expect, it } from 'vitest'
 import { createWatchReadiness } from '../../../../src/cli/indexer/watch-readiness.ts'
 import { createReadiness, type Readiness } from '../../../../src/http/operations/readiness.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 
 const NOON = Date.parse('2026-03-01T12:00:00Z')
 

@@ -5,8 +5,8 @@ import { ApiError } from '../../../../src/http/api-error.ts'
 import abandonedRequests from '../../../../src/http/plugins/abandoned-requests.ts'
 import errorHandler from '../../../../src/http/plugins/error-handler.ts'
 import requestLog from '../../../../src/http/plugins/request-log.ts'
-import { InvalidParamError } from '../../../../src/lib/invalid-param-error.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { InvalidParamError } from '../../../../src/lib/errors/invalid-param-error.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 
 let logged: { level: number; reason?: string; err?: { type: string; message: string } }[]
 let app: Awaited<ReturnType<typeof start>>

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type EnqueueSummary, enqueue } from '../../../../src/indexing/sources/enqueue.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 
 const MIB = 1024 * 1024

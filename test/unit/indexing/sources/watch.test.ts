@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { LeaseLostError } from '../../../../src/indexing/writer/writer-errors.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { FIRST_WRITE_TIMESTAMP } from '../../../support/stores/memory-order-index.ts'
 import { createWatchSimulation, type WatchSimulation } from './watch-simulation.ts'

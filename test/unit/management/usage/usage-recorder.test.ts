@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { DAY_MS } from '../../../../src/lib/durations.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { sumUsage } from '../../../../src/management/usage/sum-usage.ts'
 import {
   createUsageRecorder,

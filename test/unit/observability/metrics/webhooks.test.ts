@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client'
 import { expect, it, vi } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import {
   createWebhookMetrics,
   type MeasuredStores,

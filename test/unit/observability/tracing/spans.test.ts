@@ -6,7 +6,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { createTracing } from '../../../../src/observability/tracing/spans.ts'
 import type { TracedAttempt, TracedRequest } from '../../../../src/observability/tracing/tracing.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { projectOrder } from '../../../../src/indexing/projection/order-views.ts'
 import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
 import { NULL_INSTANT_KEY } from '../../../../src/orders/order-store.ts'
 import {

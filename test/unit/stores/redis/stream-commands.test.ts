@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { createStreamCommands } from '../../../../src/stores/redis/stream-commands.ts'
 
 /** Fails as a command whose reply is this error. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import type { Endpoint, EndpointChanges } from '../../../../src/webhooks/endpoints/endpoint.ts'
 import {
   createEndpointDirectory,

@@ -1,6 +1,6 @@
 import { beforeEach, expect } from 'vitest'
 import { DAY_MS } from '../../../../src/lib/durations.ts'
-import type { NamedSecrets } from '../../../../src/lib/named-secret.ts'
+import type { NamedSecrets } from '../../../../src/lib/secrets/named-secret.ts'
 import type { Services } from '../../../../src/services.ts'
 import type { Delivery } from '../../../../src/webhooks/deliveries/delivery.ts'
 import type { Endpoint } from '../../../../src/webhooks/endpoints/endpoint.ts'

@@ -1,5 +1,5 @@
-import { createRetryBudget } from '../../../../lib/retry-until-deadline.ts'
-import { Unavailable } from '../../../../lib/unavailable.ts'
+import { createRetryBudget } from '../../../../lib/async/retry-until-deadline.ts'
+import { Unavailable } from '../../../../lib/errors/unavailable.ts'
 import { write } from '../client.ts'
 import type { IndexTarget } from '../document-search.ts'
 import { type DocumentState, documentState } from '../documents.ts'

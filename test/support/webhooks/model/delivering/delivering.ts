@@ -1,5 +1,5 @@
 import type { Random } from '../../../../../src/demo/random.ts'
-import type { NamedSecret } from '../../../../../src/lib/named-secret.ts'
+import type { NamedSecret } from '../../../../../src/lib/secrets/named-secret.ts'
 import { createRetrySchedule } from '../../../../../src/webhooks/deliveries/retry-schedule.ts'
 import { createSigner } from '../../../../../src/webhooks/sending/signature.ts'
 import { createLoadChecks } from '../checks/check-load.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../../../../../src/demo/random.ts'
 import type { Clock } from '../../../../../src/lib/clock.ts'
-import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import type { Order } from '../../../../../src/orders/order.ts'
 import type { Delivery } from '../../../../../src/webhooks/deliveries/delivery.ts'
 import type { OrderViews } from '../../../../../src/webhooks/dispatcher/attempts.ts'

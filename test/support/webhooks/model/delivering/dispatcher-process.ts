@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import { createDispatcher } from '../../../../../src/webhooks/dispatcher/dispatcher.ts'
 import type { DispatcherEvents } from '../../../../../src/webhooks/dispatcher/dispatcher-events.ts'
 import type { DispatcherOptions } from '../../../../../src/webhooks/dispatcher/dispatcher-options.ts'

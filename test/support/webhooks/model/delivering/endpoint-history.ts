@@ -1,6 +1,6 @@
 import type { Random } from '../../../../../src/demo/random.ts'
 import type { Clock } from '../../../../../src/lib/clock.ts'
-import type { NamedSecrets } from '../../../../../src/lib/named-secret.ts'
+import type { NamedSecrets } from '../../../../../src/lib/secrets/named-secret.ts'
 import type { Endpoint } from '../../../../../src/webhooks/endpoints/endpoint.ts'
 import { ENDPOINT_MAX_AGE_MS } from '../../../../../src/webhooks/endpoints/endpoint-directory.ts'
 import { eventTypes } from '../../../../../src/webhooks/events/event-types.ts'

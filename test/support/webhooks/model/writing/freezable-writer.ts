@@ -2,7 +2,7 @@ import type { Config } from '../../../../../src/config/config.ts'
 import type { OrderIndex } from '../../../../../src/indexing/writer/order-index.ts'
 import { LeaseLostError } from '../../../../../src/indexing/writer/writer-errors.ts'
 import type { Clock } from '../../../../../src/lib/clock.ts'
-import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import { openOpenSearchStores } from '../../../../../src/stores/opensearch/stores.ts'
 import { startFaultyProxy } from '../../../../harness/faulty-proxy/faulty-proxy.ts'
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { errors } from '@opensearch-project/opensearch'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import {
   type CallOptions,
   read,

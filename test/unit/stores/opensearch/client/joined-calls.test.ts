@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import {
   ClientDisconnected,
   type RequestScope,
   unbounded,
 } from '../../../../../src/lib/request-scope.ts'
-import { Unavailable } from '../../../../../src/lib/unavailable.ts'
 import { joinCalls } from '../../../../../src/stores/opensearch/client/joined-calls.ts'
 
 /** A request in flight. */

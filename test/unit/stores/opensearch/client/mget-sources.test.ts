@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseJson } from '../../../../../src/lib/json.ts'
+import { parseJson } from '../../../../../src/lib/text/json.ts'
 import { extractSources } from '../../../../../src/stores/opensearch/client/mget-sources.ts'
 
 const before = { _index: 'orders-v1', _id: 'acc_1:ord_1', _version: 3, found: true }

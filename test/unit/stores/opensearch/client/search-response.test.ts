@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import { NULL_INSTANT_KEY } from '../../../../../src/orders/order-store.ts'
 import {
   completeHits,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../../src/orders/order.ts'
 import { serializeDocument } from '../../../../../src/stores/opensearch/order-document-source.ts'
 import {

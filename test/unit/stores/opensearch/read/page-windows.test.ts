@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { noFilters } from '../../../../../src/orders/filters.ts'
+import { noFilters } from '../../../../../src/orders/filters/filters.ts'
 import {
   NULL_INSTANT_KEY,
   type PageQuery,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { noFilters, type OrderFilters } from '../../../../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../../../../src/orders/filters/filters.ts'
 import { NULL_INSTANT_KEY, type PageQuery } from '../../../../../src/orders/order-store.ts'
 import {
   buildLatestWriteSearch,

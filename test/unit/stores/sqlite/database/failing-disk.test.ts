@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import { openDatabase } from '../../../../../src/stores/sqlite/database/database.ts'
 import { guardDatabase } from '../../../../../src/stores/sqlite/database/guarded-database.ts'
 import { openSqliteStores } from '../../../../../src/stores/sqlite/stores.ts'

@@ -4,7 +4,7 @@ import {
   type InstantRange,
   noFilters,
   type OrderFilters,
-} from '../../../../../src/orders/filters.ts'
+} from '../../../../../src/orders/filters/filters.ts'
 import { NULL_INSTANT_KEY, type PageQuery, sorts } from '../../../../../src/orders/order-store.ts'
 import { applyMigrations } from '../../../../../src/stores/sqlite/database/database.ts'
 import { ordersMigrations } from '../../../../../src/stores/sqlite/database/schema.ts'

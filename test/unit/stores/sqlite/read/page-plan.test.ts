@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { noFilters, type OrderFilters } from '../../../../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../../../../src/orders/filters/filters.ts'
 import { type PageQuery, sorts } from '../../../../../src/orders/order-store.ts'
 import { applyMigrations } from '../../../../../src/stores/sqlite/database/database.ts'
 import { ordersMigrations } from '../../../../../src/stores/sqlite/database/schema.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { noFilters, type OrderFilters } from '../../../../../src/orders/filters.ts'
+import { noFilters, type OrderFilters } from '../../../../../src/orders/filters/filters.ts'
 import { NULL_INSTANT_KEY, type PageQuery } from '../../../../../src/orders/order-store.ts'
 import { pageStatement } from '../../../../../src/stores/sqlite/read/page-statement.ts'
 

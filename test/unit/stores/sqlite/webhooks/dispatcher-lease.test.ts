@@ -4,7 +4,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../../src/lib/unavailable.ts'
+import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import { openSqliteWebhookStores } from '../../../../../src/stores/sqlite/webhooks/webhook-stores.ts'
 import { temporaryFolder } from '../../../../support/stores/backend.ts'
 

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import type { NamedSecret, NamedSecrets } from '../../../../../src/lib/named-secret.ts'
+import type { NamedSecret, NamedSecrets } from '../../../../../src/lib/secrets/named-secret.ts'
 import type { Notice } from '../../../../../src/webhooks/dispatcher/dispatcher-events.ts'
 import {
   createSendNotice,

@@ -1,0 +1,94 @@
+import { createMutex } from '../../lib/async/mutex.ts'
+import { type Clock, monotonicClock } from '../../lib/clock.ts'
+import { MINUTE_MS } from '../../lib/durations.ts'
+import { UsageError } from '../errors.ts'
+import type { Order, WebhookEvent } from '../schema.ts'
+import type { SyncState, SyncStore } from './sync-store.ts'
+
+/**
+ * How long an order that was removed is read again before a page saves it. Covers pages that were
+ * requested before the removal, and a listing that shows it late.
+ */
+const RECHECK_MS = 10 * MINUTE_MS
+
+/** `kept`: the API still has the order. `ignored`: the event is no removal. */
+export type RemovalResult = 'removed' | 'kept' | 'ignored'
+
+/** The order of now; `null` if the API has none. */
+export type ReadOrder = (id: string) => Promise<Order | null>
+
+interface StoreGuard {
+  /** Pages, removals and the end of a run change the store one at a time. */
+  runExclusive: ReturnType<typeof createMutex>
+  /** Monotonic milliseconds by order id. */
+  removedAt: Map<string, number>
+}
+
+const guards = new WeakMap<SyncStore, StoreGuard>()
+
+function guardOf(store: SyncStore): StoreGuard {
+  const guard = guards.get(store) ?? { runExclusive: createMutex(), removedAt: new Map() }
+  guards.set(store, guard)
+  return guard
+}
+
+/** Changes the store while no page is saved and no order is removed. `work` reads no order. */
+export function changeExclusively<T>(store: SyncStore, work: () => Promise<T>): Promise<T> {
+  return guardOf(store).runExclusive(work)
+}
+
+/**
+ * Deletes the order of an `order.removed` event, unless the API has it: a late or repeated event
+ * must not delete an order that is back.
+ * @throws UsageError for a store without `remove`; errors of `readOrder` and of the store
+ */
+export async function applyRemoval(
+  event: WebhookEvent,
+  { store, readOrder, clock = monotonicClock }: RemovalDeps,
+): Promise<RemovalResult> {
+  const { type, order_id: id } = event
+  if (type !== 'order.removed' || id === null) return 'ignored'
+  if (store.remove === undefined) {
+    throw new UsageError(
+      'Esta cópia não tem a função remove(id): sem ela, só a leitura completa tira pedidos da cópia.',
+    )
+  }
+  const { runExclusive, removedAt } = guardOf(store)
+  return runExclusive(async () => {
+    // Read inside the lock: a page saved since then may hold an order that is back.
+    if ((await readOrder(id)) !== null) return 'kept'
+    removedAt.set(id, clock())
+    await store.remove?.(id)
+    return 'removed'
+  })
+}
+
+export interface RemovalDeps {
+  store: SyncStore
+  readOrder: ReadOrder
+  /** Monotonic milliseconds. */
+  clock?: Clock
+}
+
+/** Saves a page; reads again each order that was removed lately, which the page may predate. */
+export async function savePage(
+  orders: readonly Order[],
+  state: SyncState,
+  { store, readOrder, clock = monotonicClock }: RemovalDeps,
+): Promise<void> {
+  const { runExclusive, removedAt } = guardOf(store)
+  const receivedMs = clock() // The wait for removals may take minutes, and does not renew the page.
+  await runExclusive(async () => {
+    forgetOld(removedAt, receivedMs)
+    const current: Order[] = []
+    for (const order of orders) {
+      const latest = removedAt.has(order.id) ? await readOrder(order.id) : order
+      if (latest !== null) current.push(latest)
+    }
+    await store.save(current, state)
+  })
+}
+
+function forgetOld(removedAt: Map<string, number>, nowMs: number): void {
+  for (const [id, atMs] of removedAt) if (nowMs - atMs > RECHECK_MS) removedAt.delete(id)
+}

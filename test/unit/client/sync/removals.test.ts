@@ -1,0 +1,126 @@
+import { setImmediate } from 'node:timers/promises'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import {
+  createMemoryStore,
+  type OrderEvent,
+  type SyncState,
+} from '../../../../src/client/client.ts'
+import { applyRemoval, changeExclusively, savePage } from '../../../../src/client/sync/removals.ts'
+import { apiOrder } from '../../../support/orders-cli/api-order.ts'
+
+const ID = 'ord_1'
+const state: SyncState = {
+  version: 1,
+  source: { url: 'https://api.exemplo.com.br', key: 'abc' },
+  since: null,
+  watermark: null,
+  walkedAt: null,
+  pass: { number: 1, kind: 'changes', updatedGte: null, cursor: null, reached: 'listing' },
+}
+const removed: OrderEvent = {
+  id: 'evt_1',
+  type: 'order.removed',
+  timestamp: '2026-03-01T12:00:00.000Z',
+  account_id: 'acc_1',
+  order_id: ID,
+  sequence: 1,
+  change: {},
+}
+
+/** An API with one order, which is erased and restored; `scheduler` delays every response. */
+function createScene(scheduler: fc.Scheduler) {
+  const store = createMemoryStore()
+  let version = 1
+  let isErased = false
+  let watermark = 0
+  const order = () => (isErased ? null : apiOrder({ id: ID, amount_total: version }))
+  const respond = <T>(value: T, label: string) => scheduler.schedule(Promise.resolve(value), label)
+  const readOrder = () => respond(order(), 'order')
+  const deps = { store, readOrder }
+
+  return {
+    /** The version in the store, and that of the API; `null` without the order. */
+    versions: () => ({
+      stored: store.orders.get(ID)?.amount_total ?? null,
+      actual: order()?.amount_total ?? null,
+    }),
+    async change() {
+      isErased = !isErased
+      version++
+      if (isErased) await respond(null, 'event').then(() => applyRemoval(removed, deps))
+    },
+    /** Saves a page of changes; only the order's versions after the last page are in it. */
+    async syncOnce() {
+      const listed = order()
+      const isInPage = listed !== null && listed.amount_total > watermark
+      const page = await respond(isInPage ? [listed] : [], 'page')
+      watermark = Math.max(watermark, ...page.map(({ amount_total }) => amount_total))
+      await savePage(page, state, deps)
+    },
+  }
+}
+
+it('removals and pages in any order leave the store as the API is', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.integer({ min: 1, max: 6 }),
+      fc.integer({ min: 1, max: 6 }),
+      async (scheduler, changes, pages) => {
+        const { change, syncOnce, versions } = createScene(scheduler)
+        const work: Promise<unknown>[] = []
+        const changing = scheduler.scheduleSequence(
+          Array.from({ length: changes }, () => async () => void work.push(change())),
+        )
+        const syncing = (async () => {
+          for (let page = 0; page < pages; page++) await syncOnce()
+        })()
+        await scheduler.waitIdle()
+        await Promise.all([changing.task, syncing, ...work])
+
+        const last = syncOnce()
+        await scheduler.waitIdle()
+        await last
+        const { stored, actual } = versions()
+        expect(stored).toBe(actual)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+it('a removal waits until the end of a run has changed the store', async () => {
+  const store = createMemoryStore()
+  const steps: string[] = []
+  const { promise: saved, resolve } = Promise.withResolvers<void>()
+  const ending = changeExclusively(store, async () => {
+    steps.push('begin')
+    await saved
+    steps.push('end')
+  })
+  const readOrder = async () => null
+  store.remove = async () => void steps.push('remove')
+  const removing = applyRemoval(removed, { store, readOrder })
+  await setImmediate()
+  resolve()
+  await Promise.all([ending, removing])
+  expect(steps).toEqual(['begin', 'end', 'remove'])
+})
+
+it('a page that waits for a long removal brings no order back that was removed before', async () => {
+  const store = createMemoryStore()
+  let nowMs = 0
+  const clock = () => nowMs
+  const { promise: response, resolve } = Promise.withResolvers<null>()
+  const removing = applyRemoval(removed, { store, readOrder: async () => null, clock })
+  const other = { ...removed, order_id: 'ord_2' }
+  const slowRemoval = applyRemoval(other, { store, readOrder: () => response, clock })
+  const page = [apiOrder({ id: ID })]
+  const saving = savePage(page, state, { store, readOrder: async () => null, clock })
+  await removing
+  nowMs = 14 * 60_000 // The API was unavailable.
+  resolve(null)
+  await Promise.all([slowRemoval, saving])
+  expect([...store.orders.keys()]).toEqual([])
+})

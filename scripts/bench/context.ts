@@ -114,7 +114,7 @@ async function bringUp({ env, log }: OpenOptions, scope: AsyncDisposableStack) {
   const lacking = await serviceStarters.OPENSEARCH_URL.missingTools(env)
   if (!env['OPENSEARCH_URL'] && lacking.length === 0) {
     log('OpenSearch: starting one node as a local process …')
-    const node = await startOpenSearch({ nodes: 1, forMeasurements: true, env })
+    const node = await startOpenSearch({ nodes: 1, purpose: 'measurement', env })
     scope.defer(() => node.stop())
     given['OPENSEARCH_URL'] = node.url
   }

@@ -18,7 +18,7 @@ const HEAP_MB = 512
 /** Starts both until `stop` or the end of this process. Throws without a JDK, Maven or Redis. */
 export async function startProxiedServices(): Promise<ProxiedServices> {
   const redis = await startRedis()
-  const openSearch = await startOpenSearch({ heapMb: HEAP_MB, forMeasurements: true }).catch(
+  const openSearch = await startOpenSearch({ heapMb: HEAP_MB, purpose: 'measurement' }).catch(
     async (error) => {
       await redis.stop()
       throw error

@@ -7,7 +7,7 @@ import { poll } from '../processes/poll.ts'
 import { findFreePort } from '../processes/ports.ts'
 import { type ScratchProcess, startInScratch } from '../processes/scratch.ts'
 import { findOnPath } from '../tools/find-on-path.ts'
-import { FRUGAL_JVM, findJava, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
+import { findJava, JVM_OPTIONS, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
 import { formattedData, IDENTITY, kafkaClassPath, toProperties } from './kafka-class-path.ts'
 
 const START_MS = 180_000
@@ -95,7 +95,7 @@ export async function startKafka(options: KafkaOptions = {}): Promise<RunningKaf
 const JVM_ARGS = [
   '-Xms128m',
   '-Xmx256m',
-  ...FRUGAL_JVM,
+  ...JVM_OPTIONS.test,
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
 ]
 

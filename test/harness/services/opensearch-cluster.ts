@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { poll } from '../processes/poll.ts'
 import type { Scratch, ScratchProcess } from '../processes/scratch.ts'
-import { FRUGAL_JVM } from '../tools/jdk.ts'
+import { JVM_OPTIONS, type JvmPurpose } from '../tools/jdk.ts'
 import { type NodeSecurity, PLUGIN_CLASS } from './security-plugin.ts'
 
 const START_MS = 120_000
@@ -22,8 +22,7 @@ export interface ClusterPlan {
   /** Consecutive HTTP ports, one per node. */
   ports: readonly number[]
   separateProcesses: boolean
-  /** With the compiler and the collector of production. */
-  forMeasurements: boolean
+  purpose: JvmPurpose
   /** Absent: no security plugin. */
   security?: NodeSecurity | undefined
 }
@@ -80,7 +79,7 @@ async function startNode(
     ...[`-Djava.io.tmpdir=${temporary}`, `-Djna.tmpdir=${temporary}`],
     ...['--enable-native-access=ALL-UNNAMED', '-Dlog4j2.disable.jmx=true'],
     ...(plan.separateProcesses ? [`-Dnode.name=${name}`] : []),
-    ...(plan.forMeasurements ? [] : FRUGAL_JVM),
+    ...JVM_OPTIONS[plan.purpose],
     ...['-cp', plan.classPath, PROGRAM],
     ...['-basePath', home, '-confPath', conf, '-clusterName', clusterName(scratch), '-useLogger'],
     ...['-numOfNode', `${ports.length}`, '-baseHttpPort', `${Number(ports[0]) - 1}`],

@@ -1,7 +1,7 @@
 import { areFree, listenOn } from '../processes/ports.ts'
 import { startInScratch } from '../processes/scratch.ts'
 import { findOnPath } from '../tools/find-on-path.ts'
-import { findJava, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
+import { findJava, type JvmPurpose, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
 import { openSearchClassPath, securedClassPath } from './opensearch-class-path.ts'
 import {
   type ClusterNode,
@@ -31,8 +31,8 @@ export interface OpenSearchOptions {
   separateProcesses?: boolean
   /** The heap of each process. */
   heapMb?: number
-  /** With the compiler and the collector of production, not with those that start faster. */
-  forMeasurements?: boolean
+  /** What it serves; one test file by default. */
+  purpose?: JvmPurpose
   /** With the security plugin, in the only version that has one: TLS, users and their roles. */
   security?: SecurityOptions
   /** The environment that selects the version, and in which the JDK and Maven are searched. */
@@ -67,7 +67,7 @@ export interface RunningOpenSearch {
  */
 export async function startOpenSearch(options: OpenSearchOptions = {}): Promise<RunningOpenSearch> {
   const { nodes = 2, heapMb = 1024, env = process.env } = options
-  const { separateProcesses = false, forMeasurements = false } = options
+  const { separateProcesses = false, purpose = 'test' } = options
   const security = options.security && nodeSecurity(options.security)
   const java = await findJava(env)
   const maven = findOnPath('mvn', env)
@@ -79,7 +79,7 @@ export async function startOpenSearch(options: OpenSearchOptions = {}): Promise<
   return await startInScratch('opensearch', async (scratch) => {
     await using reserved = await reservePorts(nodes)
     const { ports } = reserved
-    const plan = { java, classPath, heapMb, ports, separateProcesses, forMeasurements, security }
+    const plan = { java, classPath, heapMb, ports, separateProcesses, purpose, security }
     const members = await startCluster(plan, scratch)
     const origin = security ? 'https://localhost' : 'http://127.0.0.1'
     const running = members.flatMap((member) =>

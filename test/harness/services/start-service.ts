@@ -23,7 +23,7 @@ export const serviceStarters = {
   OPENSEARCH_URL: {
     name: 'OpenSearch',
     startContainer: startOpenSearchContainers,
-    startProcess: (env) => startOpenSearch({ env }),
+    startProcess: (env) => startOpenSearch({ purpose: 'run', env }),
     missingTools: (env) => findMissingTools(['jdk', 'maven'], env),
   },
   REDIS_URL: {

@@ -8,11 +8,18 @@ import { findOnPath, PROGRAM_CHECK_MS } from './find-on-path.ts'
 /** The minimum version for OpenSearch 3. */
 export const MIN_JAVA_MAJOR = 21
 
-/**
- * For tests. The optimizing compiler costs a start of OpenSearch half of its processor time, and a
- * concurrent collector a tenth of that of its tests.
- */
-export const FRUGAL_JVM = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
+const SERIAL_COLLECTOR = '-XX:+UseSerialGC'
+/** Without the optimizing compiler, which costs a start of OpenSearch half of its processor time. */
+const QUICK_COMPILER = '-XX:TieredStopAtLevel=1'
+
+/** The options of a JVM by what it serves: one test file, a whole run, or a measurement. */
+export const JVM_OPTIONS = {
+  test: [SERIAL_COLLECTOR, QUICK_COMPILER],
+  run: [SERIAL_COLLECTOR],
+  measurement: [],
+} as const
+
+export type JvmPurpose = keyof typeof JVM_OPTIONS
 
 const JVM_FOLDERS = [
   '/usr/lib/jvm/*',

@@ -1,7 +1,8 @@
 import type { DeliveryBacklog, DeliveryStore } from './deliveries/delivery-store.ts'
 import type { EventFeed } from './webhook-stores.ts'
 
-interface BacklogStores {
+/** What a backlog is read from. */
+export interface BacklogStores {
   deliveries: Pick<DeliveryStore, 'backlog'>
   events: Pick<EventFeed, 'backlog'>
 }

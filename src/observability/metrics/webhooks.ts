@@ -1,10 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { wallClock } from '../../lib/clock.ts'
-import { readBacklog } from '../../webhooks/backlog.ts'
-import type { DeliveryBacklog, DeliveryStore } from '../../webhooks/deliveries/delivery-store.ts'
+import { type BacklogStores, readBacklog } from '../../webhooks/backlog.ts'
+import type { DeliveryBacklog } from '../../webhooks/deliveries/delivery-store.ts'
 import { attemptOutcomes } from '../../webhooks/dispatcher/dispatcher-events.ts'
 import type { EndpointStore } from '../../webhooks/endpoints/endpoint.ts'
-import type { EventFeed } from '../../webhooks/webhook-stores.ts'
 import { LAG_BUCKETS } from './buckets.ts'
 
 /** Metrics of a process that delivers webhooks. */
@@ -19,9 +18,7 @@ export interface WebhookMetrics {
 }
 
 /** What each scrape reads. */
-export interface MeasuredStores {
-  deliveries: Pick<DeliveryStore, 'backlog'>
-  events: Pick<EventFeed, 'backlog'>
+export interface MeasuredStores extends BacklogStores {
   endpoints: Pick<EndpointStore, 'counts'>
 }
 

@@ -3,7 +3,7 @@ import type { buildConnector } from 'undici'
 import { OversizedResponseError } from './send-failure.ts'
 
 /** Above 200 informational responses with full headers, which an attempt accepts. */
-export const MAX_RECEIVED_BYTES = 4 * 1_024 * 1_024
+const MAX_RECEIVED_BYTES = 4 * 1_024 * 1_024
 
 /**
  * Destroys a connection that receives more than this for one request. The parser counts no line

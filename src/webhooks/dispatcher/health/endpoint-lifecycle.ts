@@ -3,8 +3,8 @@ import { MINUTE_MS } from '../../../lib/durations.ts'
 import type { DeliveryStore } from '../../deliveries/delivery-store.ts'
 import type { DisabledReason, Endpoint, EndpointStore } from '../../endpoints/endpoint.ts'
 import type { EndpointDirectory } from '../../endpoints/endpoint-directory.ts'
-import { type Notice, noticeKinds } from '../dispatcher-events.ts'
 import type { Lanes } from '../lanes/lanes.ts'
+import { createDisabledNotices, type DisabledNoticesOptions } from './disabled-notices.ts'
 import type { HealthWriter } from './health-writer.ts'
 
 /** Applies changes of endpoints to their lanes and deliveries. */
@@ -33,7 +33,7 @@ export interface EndpointLifecycle {
   settle(): Promise<void>
 }
 
-export interface EndpointLifecycleOptions {
+export interface EndpointLifecycleOptions extends DisabledNoticesOptions {
   endpoints: Pick<EndpointStore, 'byId' | 'update'>
   deliveries: Pick<
     DeliveryStore,
@@ -48,24 +48,16 @@ export interface EndpointLifecycleOptions {
   dueClock: Clock
   /** No attempt is due later than this from now. */
   longestDelayMs: number
-  /** Returns whether the next dispatcher need not repeat the notice. Never rejects. */
-  notify(notice: Notice): Promise<boolean>
-  /** Runs work that is repeated while the store is unavailable. Never rejects. */
-  persist(work: () => Promise<unknown>): Promise<void>
 }
 
 /** Attempts may fail during a load, after it read the clock. It must not change them. */
 const LOAD_MARGIN_MS = MINUTE_MS
 
-/** The notice of a disabled endpoint is the last one. */
-const ALL_NOTICES = noticeKinds.length
-
 /** Creates the lifecycle. Changes of one endpoint are applied in their order. */
 export function createEndpointLifecycle(options: EndpointLifecycleOptions): EndpointLifecycle {
   const { deliveries, directory, lanes, clock } = options
   const disabled = new Set<string>()
-  /** Failures of endpoints whose last notice is not stored as sent yet. */
-  const announcing = new Set<string>()
+  const notices = createDisabledNotices(options)
   const working = new Map<string, Promise<void>>()
 
   function enqueue(id: string, work: () => Promise<unknown>): void {
@@ -141,38 +133,12 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
     release(id)
   }
 
-  function lacksNotice({ disabledReason, noticesSent }: Endpoint): boolean {
-    const isAutomatic = disabledReason === 'failing' || disabledReason === 'gone'
-    return isAutomatic && noticesSent < ALL_NOTICES
-  }
-
-  /**
-   * Counted after it is sent: the next dispatcher repeats it, under the same id, after a crash. No
-   * other change of the endpoint waits for that.
-   */
-  function announceDisabled(endpoint: Endpoint): void {
-    const { id, accountId, failingSince, disabledReason } = endpoint
-    const name = `${id} ${failingSince}`
-    if (!lacksNotice(endpoint) || announcing.has(name)) return
-    announcing.add(name)
-    const count = (current: Endpoint) =>
-      lacksNotice(current) && current.failingSince === failingSince
-        ? { ...current, noticesSent: ALL_NOTICES }
-        : null
-    void options
-      .notify({ kind: 'disabled', endpointId: id, accountId, failingSince, disabledReason })
-      .then(async (isDone) => {
-        if (isDone) await options.persist(() => options.endpoints.update(id, count))
-        announcing.delete(name)
-      })
-  }
-
   /** An earlier dispatcher disabled it, and may have ended before its notice. */
   function recoverNotice(id: string): void {
     if (working.has(id)) return // A load that fails is repeated soon.
     enqueue(id, async () => {
       const endpoint = await options.endpoints.byId(id)
-      if (endpoint !== null) announceDisabled(endpoint)
+      if (endpoint !== null) notices.send(endpoint)
     })
   }
 
@@ -181,7 +147,8 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
       for (const endpoint of directory.all()) {
         if (endpoint.disabledReason !== null) disabled.add(endpoint.id)
         // An earlier version cleared both when the URL of a disabled endpoint changed.
-        if (endpoint.failingSince !== null && lacksNotice(endpoint)) recoverNotice(endpoint.id)
+        if (endpoint.failingSince !== null && notices.isLacking(endpoint))
+          recoverNotice(endpoint.id)
       }
       // The clock of an earlier dispatcher may have been far ahead.
       const nowMs = options.dueClock()
@@ -240,7 +207,7 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
           return
         }
         disabled.add(id)
-        announceDisabled(current)
+        notices.send(current)
         await deliveries.hold(id, clock())
       })
     },

@@ -6,16 +6,10 @@ import {
   type SyncStore,
 } from '../../../../src/client/client.ts'
 import { finishRun } from '../../../../src/client/sync/finish-run.ts'
+import { syncState } from '../../../support/orders-cli/sync-state.ts'
 
 const NOW_MS = Date.parse('2026-03-10T12:00:00.000Z')
-const listed: SyncState = {
-  version: 1,
-  source: { url: 'https://api.exemplo.com.br', key: 'abc' },
-  since: null,
-  watermark: null,
-  walkedAt: null,
-  pass: { number: 2, kind: 'all', updatedGte: null, cursor: null, reached: 'listed' },
-}
+const listed = syncState({ number: 2, reached: 'listed' })
 
 /** Ends a full sync whose pages are saved, and returns the outcome and what was saved then. */
 async function finish(countUnseen: SyncStore['countUnseen']) {

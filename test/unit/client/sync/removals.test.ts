@@ -1,23 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import {
-  createMemoryStore,
-  type OrderEvent,
-  type SyncState,
-} from '../../../../src/client/client.ts'
+import { createMemoryStore, type OrderEvent } from '../../../../src/client/client.ts'
 import { applyRemoval, changeExclusively, savePage } from '../../../../src/client/sync/removals.ts'
 import { apiOrder } from '../../../support/orders-cli/api-order.ts'
+import { syncState } from '../../../support/orders-cli/sync-state.ts'
 
 const ID = 'ord_1'
-const state: SyncState = {
-  version: 1,
-  source: { url: 'https://api.exemplo.com.br', key: 'abc' },
-  since: null,
-  watermark: null,
-  walkedAt: null,
-  pass: { number: 1, kind: 'changes', updatedGte: null, cursor: null, reached: 'listing' },
-}
+const state = syncState({ kind: 'changes' })
 const removed: OrderEvent = {
   id: 'evt_1',
   type: 'order.removed',

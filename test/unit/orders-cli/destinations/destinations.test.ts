@@ -5,6 +5,7 @@ import type { Order, SyncState } from '../../../../src/client/client.ts'
 import { openDestination } from '../../../../src/orders-cli/destinations/destination.ts'
 import type { LocalStore } from '../../../../src/orders-cli/destinations/local-store.ts'
 import { apiOrder } from '../../../support/orders-cli/api-order.ts'
+import { syncState } from '../../../support/orders-cli/sync-state.ts'
 import { readSyncedOrders } from '../../../support/orders-cli/synced-orders.ts'
 import { temporaryFolder } from '../../../support/stores/backend.ts'
 
@@ -17,23 +18,8 @@ afterEach(() => remove())
 
 const orders = (...ids: string[]) => ids.map((id) => apiOrder({ id }))
 
-function stateOf(number: number, overrides: Partial<SyncState['pass']> = {}): SyncState {
-  return {
-    version: 1,
-    source: { url: 'https://api.exemplo.com.br', key: 'abc' },
-    since: null,
-    watermark: null,
-    walkedAt: null,
-    pass: {
-      number,
-      kind: 'all',
-      updatedGte: null,
-      cursor: null,
-      reached: 'listing',
-      ...overrides,
-    },
-  }
-}
+const stateOf = (number: number, overrides: Partial<SyncState['pass']> = {}) =>
+  syncState({ number, ...overrides })
 
 describe.each([
   ['folder', 'copy'],

@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { SyncState } from '../../../../src/client/client.ts'
 import { openFolderStore } from '../../../../src/orders-cli/destinations/folder.ts'
 import { apiOrder } from '../../../support/orders-cli/api-order.ts'
+import { syncState } from '../../../support/orders-cli/sync-state.ts'
 import { readSyncedOrders } from '../../../support/orders-cli/synced-orders.ts'
 import { temporaryFolder } from '../../../support/stores/backend.ts'
 
@@ -18,15 +18,7 @@ beforeEach(() => {
 afterEach(() => remove())
 
 const orders = (...ids: string[]) => ids.map((id) => apiOrder({ id }))
-const pass = { kind: 'all', updatedGte: null, cursor: null, reached: 'listed' } as const
-const stateOf = (number: number): SyncState => ({
-  version: 1,
-  source: { url: 'https://api.exemplo.com.br', key: 'abc' },
-  since: null,
-  watermark: null,
-  walkedAt: null,
-  pass: { ...pass, number },
-})
+const stateOf = (number: number) => syncState({ number, reached: 'listed' })
 
 describe('the folder of a store', () => {
   it('the folder of a store has an indented JSON file per order, readable by its owner only', async () => {
@@ -70,7 +62,7 @@ describe('the folder of a store', () => {
   it('keeps the seen log of a run until the run is done', async () => {
     const copy = await openFolderStore(folder)
     await copy.save(orders('ord_1'), stateOf(1))
-    await copy.save([], { ...stateOf(1), pass: { ...pass, number: 1, reached: 'done' } })
+    await copy.save([], syncState({ reached: 'done' }))
     await copy.close()
     expect(readdirSync(join(folder, '.sync'))).not.toContain('seen-1')
   })

@@ -12,11 +12,12 @@ import {
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Order, SyncState } from '../../../../src/client/client.ts'
+import type { Order } from '../../../../src/client/client.ts'
 import { openSqliteStore } from '../../../../src/orders-cli/destinations/sqlite.ts'
 import { syncHelp } from '../../../../src/orders-cli/help.ts'
 import { orderColumns } from '../../../../src/orders-cli/order-columns.ts'
 import { apiItem, apiOrder } from '../../../support/orders-cli/api-order.ts'
+import { syncState } from '../../../support/orders-cli/sync-state.ts'
 import { temporaryFolder } from '../../../support/stores/backend.ts'
 
 let folder: string
@@ -28,14 +29,7 @@ beforeEach(() => {
 })
 afterEach(() => remove())
 
-const state: SyncState = {
-  version: 1,
-  source: { url: 'https://api.exemplo.com.br', key: 'abc' },
-  since: null,
-  watermark: null,
-  walkedAt: null,
-  pass: { number: 1, kind: 'all', updatedGte: null, cursor: null, reached: 'listing' },
-}
+const state = syncState()
 
 async function saveOrders(orders: readonly Order[]) {
   const copy = await openSqliteStore(file)

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { interruptiblePause } from '../../../lib/async/interruptible-pause.ts'
 import { trackFileIdentity } from '../../../lib/files/file-identity.ts'
 import { createPrivateFile } from '../../../lib/files/private-files.ts'
-import type { WebhookStores } from '../../../webhooks/webhook-stores.ts'
+import type { DispatcherLease, WebhookStores } from '../../../webhooks/webhook-stores.ts'
 import { tryExec } from '../database/database.ts'
 import { toUnavailable } from '../database/failures.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
@@ -47,6 +47,8 @@ export function createSqliteDispatcherLease(
     async acquireLease({ onDelay, signal }) {
       const lock = openLock()
       try {
+        // Before the wait, so that it is not the identity of a file that replaces this one meanwhile.
+        const isSameFile = trackFileIdentity(file)
         for (let failures = 1; !tryLock(lock, 'BEGIN EXCLUSIVE'); failures += 1) {
           if (failures === FAILURES_BEFORE_REPORT) {
             onDelay(`waiting for another process that delivers webhooks (${readHolder()}) to end`)
@@ -54,23 +56,10 @@ export function createSqliteDispatcherLease(
           await interruptiblePause(POLL_MS, signal, 'another process was delivering webhooks')
         }
         db.write(() => writeHolder.run(`${hostname()} ${process.pid}`))
+        return holdLock(lock, isSameFile)
       } catch (error) {
         lock.close()
         throw error
-      }
-      const isSameFile = trackFileIdentity(file)
-      return {
-        isHeld() {
-          try {
-            // A process that finds the file missing creates another one, and locks that.
-            return lock.isOpen && isSameFile()
-          } catch {
-            return false // The system cannot tell: a folder without permission, or a failing disk.
-          }
-        },
-        async release() {
-          if (lock.isOpen) lock.close()
-        },
       }
     },
     async dispatcher() {
@@ -82,6 +71,23 @@ export function createSqliteDispatcherLease(
       } finally {
         lock.close()
       }
+    },
+  }
+}
+
+/** The lease of a locked file. */
+function holdLock(lock: DatabaseSync, isSameFile: () => boolean): DispatcherLease {
+  return {
+    isHeld() {
+      try {
+        // A process that finds the file missing creates another one, and locks that.
+        return lock.isOpen && isSameFile()
+      } catch {
+        return false // The system cannot tell: a folder without permission, or a failing disk.
+      }
+    },
+    async release() {
+      if (lock.isOpen) lock.close()
     },
   }
 }

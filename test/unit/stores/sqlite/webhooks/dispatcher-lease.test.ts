@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import { openSqliteWebhookStores } from '../../../../../src/stores/sqlite/webhooks/webhook-stores.ts'
 import { temporaryFolder } from '../../../../support/stores/backend.ts'
@@ -27,6 +28,8 @@ beforeEach(() => {
   delays = []
 })
 afterEach(async () => {
+  vi.restoreAllMocks()
+  syncBuiltinESMExports()
   await stores.close()
   remove()
 })
@@ -97,6 +100,31 @@ describe('the lease of the embedded dispatcher', () => {
     await lease.release()
     expect(other.isHeld()).toBe(true)
     await other.release()
+  })
+
+  it('is not held by a process that waited for it while another one replaced its file', async () => {
+    const first = await acquire()
+    const waiting = acquire()
+    await expect.poll(() => delays).toHaveLength(1)
+    rmSync(lockFile)
+    const other = await acquire()
+    await first.release()
+    const late = await waiting
+    expect([late.isHeld(), other.isHeld()]).toEqual([false, true])
+    await late.release()
+    await other.release()
+  })
+
+  it('leaves its file unlocked when the identity of the file cannot be read', async () => {
+    const failure = new Error('i/o error')
+    vi.spyOn(fs, 'statSync').mockImplementationOnce(() => {
+      throw failure
+    })
+    syncBuiltinESMExports()
+    await expect(acquire()).rejects.toBe(failure)
+    const lease = await acquire()
+    expect([lease.isHeld(), delays]).toEqual([true, []])
+    await lease.release()
   })
 
   // As in a folder without permission, or on a failing disk.

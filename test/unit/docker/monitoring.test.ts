@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { MINUTE_MS } from '../../../src/lib/durations.ts'
 import { createAggregatedMetrics } from '../../../src/observability/metrics/aggregated-metrics.ts'
 import { createIndexingMetrics } from '../../../src/observability/metrics/indexing.ts'
 import { createManagementMetrics } from '../../../src/observability/metrics/management.ts'
 import { registerProcessMetrics } from '../../../src/observability/metrics/process.ts'
 import { createMetrics } from '../../../src/observability/metrics/registry.ts'
 import { createWebhookMetrics } from '../../../src/observability/metrics/webhooks.ts'
+import { MAX_RETRY_AFTER_MS } from '../../../src/webhooks/deliveries/retry-schedule.ts'
 import { imageEnvironment } from './dockerfile.ts'
 
 interface Panel {
@@ -34,6 +36,7 @@ const { groups }: { groups: { name: string; rules: Rule[] }[] } = parse(
   read('monitoring/alerts.yml'),
 )
 const alerts = groups.flatMap(({ name, rules }) => rules.map((rule) => ({ group: name, ...rule })))
+const ruleOf = (name: string) => alerts.find(({ alert }) => alert === name) ?? { expr: '' }
 /** The page with the next step, by the group of an alert. */
 const pages: Record<string, string> = {
   api: 'observability.md',
@@ -133,22 +136,36 @@ describe('the alerts', () => {
     expect(expr).toMatch(/ > [\d.]+$|^(.+) != \1$/)
   })
 
-  it('an alert is true for the backlog of a stream that does not respond, which is NaN', () => {
+  it.each([
+    ['a stream', 'indexing_stream_backlog'],
+    ['a store of webhooks', 'webhook_due_deliveries'],
+  ])('an alert is true for the backlog of %s that does not respond, which is NaN', (_of, name) => {
     // Only NaN differs from itself, and every comparison of it with a bound is false.
     expect(alerts).toContainEqual(
-      expect.objectContaining({
-        expr: 'max(indexing_stream_backlog) != max(indexing_stream_backlog)',
-        for: '5m',
-      }),
+      expect.objectContaining({ expr: `max(${name}) != max(${name})`, for: '5m' }),
     )
+  })
+
+  it('the alert on overdue webhooks is muted only while attempts to failing endpoints go on', () => {
+    const { expr } = ruleOf('WebhooksOverdue')
+    const [, muted] = expr.split(' unless ')
+    const minutes =
+      /^max\(webhook_endpoints\{state="failing"\}\) \* sum\(increase\(webhook_attempts_total\[(\d+)m\]\)\) > 0$/
+    const windowMs = Number(minutes.exec(muted ?? '')?.[1]) * MINUTE_MS
+    // No two probes of a circuit breaker are further apart.
+    expect(windowMs).toBeGreaterThan(MAX_RETRY_AFTER_MS + 10 * MINUTE_MS)
+  })
+
+  it('the alert on dispatchers remembers for a day that there was one', () => {
+    const { expr } = ruleOf('WebhookDispatchers')
+    expect(expr).toMatch(/\(sum\((\S+)\) or 0 \* sum\(present_over_time\(\1\[1d\]\)\)\)/)
   })
 
   it.each([
     ['ChangesLost', /^sum\(indexing_\S+_total\) > 0$/],
     ['ChangesRefused', / or sum\((indexing_\S+) unless \1 offset 15m\) > 0$/],
   ])('the alert %s includes what a watch counts before its first scrape', (name, counted) => {
-    const { expr } = alerts.find(({ alert }) => alert === name) ?? { expr: '' }
-    expect(expr).toMatch(counted)
+    expect(ruleOf(name).expr).toMatch(counted)
   })
 
   it.each(alerts)(
@@ -167,6 +184,7 @@ describe('the alerts', () => {
     'indexing_changes_total',
     'indexing_stamps_ahead_seconds',
     'webhook_oldest_due_seconds',
+    'webhook_due_deliveries',
     'webhook_is_dispatcher',
     'webhook_attempts_total',
   ])('an alert watches %s', (name) => {

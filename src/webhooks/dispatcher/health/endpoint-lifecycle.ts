@@ -1,8 +1,10 @@
 import type { Clock } from '../../../lib/clock.ts'
 import { MINUTE_MS } from '../../../lib/durations.ts'
+import { FAILED_STATES } from '../../deliveries/delivery.ts'
 import type { DeliveryStore } from '../../deliveries/delivery-store.ts'
 import type { DisabledReason, Endpoint, EndpointStore } from '../../endpoints/endpoint.ts'
 import type { EndpointDirectory } from '../../endpoints/endpoint-directory.ts'
+import { HEALTHY } from '../../endpoints/endpoint-health.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { createDisabledNotices, type DisabledNoticesOptions } from './disabled-notices.ts'
 import type { HealthWriter } from './health-writer.ts'
@@ -26,7 +28,8 @@ export interface EndpointLifecycle {
   applyStored(id: string): Promise<void>
   /**
    * Disables an endpoint after failures, unless a command changed it meanwhile. `failedAt`: one of
-   * these failures, epoch milliseconds.
+   * these failures, epoch milliseconds. One that is `failing` is healthy instead when every delivery
+   * that failed was canceled: its few attempts say nothing of all the time since.
    */
   disable(endpoint: Endpoint, reason: DisabledReason, failedAt: number): void
   /** Waits for the changes in progress. */
@@ -37,11 +40,18 @@ export interface EndpointLifecycleOptions extends DisabledNoticesOptions {
   endpoints: Pick<EndpointStore, 'byId' | 'update'>
   deliveries: Pick<
     DeliveryStore,
-    'hold' | 'releaseHeld' | 'cancel' | 'limitInstants' | 'nextDueByEndpoint' | 'heldEndpoints'
+    | 'hold'
+    | 'releaseHeld'
+    | 'cancel'
+    | 'limitInstants'
+    | 'nextDueByEndpoint'
+    | 'heldEndpoints'
+    | 'failingSince'
+    | 'list'
   >
   directory: Pick<EndpointDirectory, 'byId' | 'all'>
   lanes: Lanes
-  health: Pick<HealthWriter, 'isStale'>
+  health: Pick<HealthWriter, 'isStale' | 'set'>
   /** Epoch milliseconds. */
   clock: Clock
   /** The same, but it never steps back. */
@@ -52,6 +62,8 @@ export interface EndpointLifecycleOptions extends DisabledNoticesOptions {
 
 /** Attempts may fail during a load, after it read the clock. It must not change them. */
 const LOAD_MARGIN_MS = MINUTE_MS
+/** The newest deliveries among which one that expired is looked for. */
+const MAX_EXPIRED_READ = 100
 
 /** Creates the lifecycle. Changes of one endpoint are applied in their order. */
 export function createEndpointLifecycle(options: EndpointLifecycleOptions): EndpointLifecycle {
@@ -118,6 +130,21 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
       await deliveries.releaseHeld(id, clock())
       restart(id)
     })
+  }
+
+  /** Whether a delivery that failed since is still retried, or ended without a success. */
+  async function hasFailed(endpointId: string, sinceMs: number): Promise<boolean> {
+    const retried = await deliveries.failingSince(endpointId, sinceMs, 1)
+    if (retried.length > 0) return true
+    const query = { endpointId, states: FAILED_STATES, limit: MAX_EXPIRED_READ }
+    const ended = await deliveries.list(query)
+    return ended.some(({ attempts }) => (attempts.at(-1)?.at ?? -Infinity) >= sinceMs)
+  }
+
+  function clearFailure(id: string): void {
+    const lane = lanes.get(id)
+    if (lane !== undefined) options.health.set(lane, { ...lane.health, ...HEALTHY })
+    restart(id)
   }
 
   /** An earlier dispatcher held or planned them by an endpoint that had changed already. */
@@ -193,6 +220,10 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
         // A success that overtook the failure may have cleared it. A replay and a notice need it.
         const knownSince = lanes.get(id)?.health.failingSince ?? failedAt
         const failingSince = Math.min(knownSince, failedAt)
+        if (reason === 'failing' && !(await hasFailed(id, failingSince))) {
+          clearFailure(id)
+          return
+        }
         const changed = await options.endpoints.update(id, (endpoint) => {
           if (endpoint.disabledReason !== null || endpoint.url !== url) return null
           // A command enabled it, which clears the failure.

@@ -145,6 +145,27 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
     )
   })
 
+  it('an endpoint whose only failing delivery was canceled is healthy after the whole schedule', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.receiver.reply = () => ({ status: 500 })
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await attempted(1)
+    dispatching.views.set('ord_1', null)
+    await dispatching.advanceToRetry(id, 'ord_1 1', 1)
+    await eventually(async () => expect((await only(id)).state).toBe('canceled'))
+    dispatching.time.advance(72 * HOUR)
+    await eventually(async () =>
+      expect(await dispatching.stores.endpoints.byId(id)).toMatchObject({
+        disabledReason: null,
+        failingSince: null,
+      }),
+    )
+    dispatching.receiver.reply = () => ({ status: 200 })
+    await dispatching.announce('ord_2')
+    await eventually(() => expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_2 1']))
+  })
+
   describe('an endpoint that failed once, long before the dispatcher started again', () => {
     let response: PromiseWithResolvers<Reply>
     let id: string

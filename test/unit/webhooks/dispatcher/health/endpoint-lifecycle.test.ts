@@ -1,10 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { StoredDelivery } from '../../../../../src/webhooks/deliveries/delivery.ts'
 import {
   createEndpointLifecycle,
   type EndpointLifecycle,
 } from '../../../../../src/webhooks/dispatcher/health/endpoint-lifecycle.ts'
 import type { Endpoint } from '../../../../../src/webhooks/endpoints/endpoint.ts'
+import { attempt, type DeliveryChanges, delivery } from '../../../../support/webhooks/delivery.ts'
 import { endpoint } from '../../../../support/webhooks/endpoint.ts'
 
 const enabled = endpoint()
@@ -19,11 +21,16 @@ let known: Endpoint
 /** The start of the failure of its lane, which is missing without one. */
 let laneFailingSince: number | null
 let stored: () => Promise<Endpoint>
+/** Its deliveries that failed and are pending, and those that ended. */
+let retried: StoredDelivery[]
+let ended: StoredDelivery[]
 let update: (id: string, change: (current: Endpoint) => Endpoint | null) => Promise<Endpoint | null>
 beforeEach(() => {
   calls = []
   known = enabled
   laneFailingSince = null
+  retried = []
+  ended = []
   stored = async () => disabled
   update = async () => null
 })
@@ -40,6 +47,8 @@ function createLifecycle() {
       limitInstants: async () => {},
       nextDueByEndpoint: async () => new Map(),
       heldEndpoints: async () => [id],
+      failingSince: async (_id, sinceMs) => retried.filter((one) => failedSince(one, sinceMs)),
+      list: async ({ states }) => ended.filter(({ state }) => states?.includes(state)),
     },
     directory: { byId: () => known, all: () => [known].values() },
     lanes: {
@@ -54,7 +63,10 @@ function createLifecycle() {
       tick() {},
       size: () => 0,
     },
-    health: { isStale: () => false },
+    health: {
+      isStale: () => false,
+      set: (_lane, { failingSince }) => void calls.push(`failing since ${failingSince}`),
+    },
     clock: () => NOW_MS,
     dueClock: () => 0,
     longestDelayMs: 1_000,
@@ -62,6 +74,9 @@ function createLifecycle() {
     persist: async (work) => void (await work()),
   })
 }
+
+const failedSince = ({ firstFailedAt }: StoredDelivery, sinceMs: number) =>
+  firstFailedAt !== null && firstFailedAt >= sinceMs
 
 /** The dispatcher reads that it was enabled. */
 function enable(lifecycle: EndpointLifecycle): void {
@@ -124,5 +139,52 @@ describe('an endpoint that a 410 disables', () => {
     lifecycle.disable(enabled, 'gone', NOW_MS - 500)
     await lifecycle.settle()
     expect(failingSince).toBe(expected)
+  })
+})
+
+describe('an endpoint without a success during the whole schedule', () => {
+  const FAILED_AT = NOW_MS - 500
+  const attemptAt = (at: number) => [attempt({ at })]
+  const deliveryWith = (changes: DeliveryChanges) => ({ ...delivery(changes), revision: 1 })
+
+  /** What disabling it does. */
+  async function disable(): Promise<string[]> {
+    laneFailingSince = FAILED_AT
+    known = { ...enabled, failingSince: FAILED_AT }
+    stored = async () => known
+    update = async (_id, change) => {
+      const changed = change(known)
+      known = changed ?? known
+      return changed
+    }
+    const lifecycle = createLifecycle()
+    lifecycle.disable(known, 'failing', FAILED_AT)
+    await lifecycle.settle()
+    return calls
+  }
+
+  it('is disabled when a delivery that failed since then is retried', async () => {
+    retried = [deliveryWith({ firstFailedAt: FAILED_AT })]
+    expect(await disable()).toEqual(['stop', 'hold'])
+  })
+
+  it('is disabled when a delivery expired since then', async () => {
+    ended = [
+      deliveryWith({ state: 'expired', attempts: attemptAt(FAILED_AT - 1) }),
+      deliveryWith({ state: 'expired', attempts: attemptAt(FAILED_AT) }),
+    ]
+    expect(await disable()).toEqual(['stop', 'hold'])
+  })
+
+  // An order that is erased while its first delivery fails is the only sign of the failure.
+  it('is healthy again when all deliveries that failed since then were canceled', async () => {
+    retried = [deliveryWith({ firstFailedAt: FAILED_AT - 1 })]
+    ended = [
+      deliveryWith({ state: 'canceled', attempts: attemptAt(FAILED_AT) }),
+      deliveryWith({ state: 'expired', attempts: attemptAt(FAILED_AT - 1) }),
+      deliveryWith({ state: 'expired', attempts: [] }),
+    ]
+    expect(await disable()).toEqual(['stop', 'failing since null', 'restart'])
+    expect(known.disabledReason).toBeNull()
   })
 })

@@ -1,6 +1,6 @@
 import type { Delivery, StoredDelivery } from './deliveries/delivery.ts'
 import type { DeliveryStore } from './deliveries/delivery-store.ts'
-import type { EndpointStore } from './endpoints/endpoint.ts'
+import type { EndpointStore } from './endpoints/endpoint-store.ts'
 import type { EventRecord } from './events/event-record.ts'
 
 /** A page of records without deliveries. */

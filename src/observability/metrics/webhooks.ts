@@ -3,7 +3,7 @@ import { wallClock } from '../../lib/clock.ts'
 import { type BacklogStores, readBacklog } from '../../webhooks/backlog.ts'
 import type { DeliveryBacklog } from '../../webhooks/deliveries/delivery-store.ts'
 import { attemptOutcomes } from '../../webhooks/dispatcher/dispatcher-events.ts'
-import type { EndpointStore } from '../../webhooks/endpoints/endpoint.ts'
+import type { EndpointStore } from '../../webhooks/endpoints/endpoint-store.ts'
 import { LAG_BUCKETS } from './buckets.ts'
 
 /** Metrics of a process that delivers webhooks. */

@@ -1,6 +1,7 @@
 import { createMutex } from '../../lib/async/mutex.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Endpoint, EndpointStore } from './endpoint.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { EndpointStore } from './endpoint-store.ts'
 
 /** All endpoints in memory; each refresh reads only what changed. */
 export interface EndpointDirectory {

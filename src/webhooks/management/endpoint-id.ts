@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../lib/durations.ts'
 import { derivedEndpointId, newEndpointId } from '../../lib/ids.ts'
-import type { EndpointStore, RepeatableRequest } from '../endpoints/endpoint.ts'
+import type { RepeatableRequest } from '../endpoints/endpoint.ts'
+import type { EndpointStore } from '../endpoints/endpoint-store.ts'
 
 /**
  * The id of the endpoint that a request creates at `nowMs`, epoch milliseconds. It derives from the

@@ -1,5 +1,6 @@
 import { liveAccountOf } from '../../lib/account-ids.ts'
-import type { Endpoint, EndpointStore } from '../endpoints/endpoint.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { EndpointStore } from '../endpoints/endpoint-store.ts'
 import { WebhookError } from './webhook-error.ts'
 
 /** What an operation acts on. */

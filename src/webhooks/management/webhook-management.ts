@@ -1,6 +1,6 @@
 import { readBacklog } from '../backlog.ts'
 import type { DeliveryBacklog } from '../deliveries/delivery-store.ts'
-import type { EndpointCounts } from '../endpoints/endpoint.ts'
+import type { EndpointCounts } from '../endpoints/endpoint-store.ts'
 import type { DispatcherStatus, WebhookStores } from '../webhook-stores.ts'
 import { createDeliveryOperations, type DeliveryOperationsOptions } from './delivery-operations.ts'
 import { createEndpointActions, type EndpointActionsOptions } from './endpoint-actions.ts'

@@ -1,4 +1,5 @@
-import type { Endpoint, EndpointStore } from '../../../webhooks/endpoints/endpoint.ts'
+import type { Endpoint } from '../../../webhooks/endpoints/endpoint.ts'
+import type { EndpointStore } from '../../../webhooks/endpoints/endpoint-store.ts'
 import { purgeMatching } from '../client/bulk/write-matching.ts'
 import {
   type FoundDocument,

@@ -1,8 +1,5 @@
-import type {
-  Endpoint,
-  EndpointCounts,
-  EndpointStore,
-} from '../../../webhooks/endpoints/endpoint.ts'
+import type { Endpoint } from '../../../webhooks/endpoints/endpoint.ts'
+import type { EndpointCounts, EndpointStore } from '../../../webhooks/endpoints/endpoint-store.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 import { endpointOf, endpointParams } from './endpoint-row.ts'
 

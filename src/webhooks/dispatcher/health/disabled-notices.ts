@@ -1,4 +1,5 @@
-import type { Endpoint, EndpointStore } from '../../endpoints/endpoint.ts'
+import type { Endpoint } from '../../endpoints/endpoint.ts'
+import type { EndpointStore } from '../../endpoints/endpoint-store.ts'
 import { type Notice, noticeKinds } from '../dispatcher-events.ts'
 
 /** The notices of endpoints that the dispatcher has disabled. */

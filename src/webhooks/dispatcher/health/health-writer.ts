@@ -1,5 +1,6 @@
-import type { Endpoint, EndpointStore } from '../../endpoints/endpoint.ts'
+import type { Endpoint } from '../../endpoints/endpoint.ts'
 import { type EndpointHealth, healthOf } from '../../endpoints/endpoint-health.ts'
+import type { EndpointStore } from '../../endpoints/endpoint-store.ts'
 import type { Lane } from '../lanes/lane.ts'
 
 /** Writes the health of endpoints. */

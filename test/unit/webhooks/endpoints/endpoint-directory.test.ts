@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
-import type { Endpoint, EndpointChanges } from '../../../../src/webhooks/endpoints/endpoint.ts'
+import type { Endpoint } from '../../../../src/webhooks/endpoints/endpoint.ts'
 import {
   createEndpointDirectory,
   createSubscriberLookup,
   ENDPOINT_MAX_AGE_MS,
 } from '../../../../src/webhooks/endpoints/endpoint-directory.ts'
+import type { EndpointChanges } from '../../../../src/webhooks/endpoints/endpoint-store.ts'
 import { endpoint } from '../../../support/webhooks/endpoint.ts'
 
 /** A store whose changes a test scripts; the token counts those that a call has returned. */

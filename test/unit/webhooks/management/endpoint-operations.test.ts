@@ -1,11 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { DAY_MS } from '../../../../src/lib/durations.ts'
 import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
-import type {
-  Endpoint,
-  EndpointStore,
-  RepeatableRequest,
-} from '../../../../src/webhooks/endpoints/endpoint.ts'
+import type { Endpoint, RepeatableRequest } from '../../../../src/webhooks/endpoints/endpoint.ts'
+import type { EndpointStore } from '../../../../src/webhooks/endpoints/endpoint-store.ts'
 import { createEndpointOperations } from '../../../../src/webhooks/management/endpoint-operations.ts'
 import { endpointJson } from '../../../../src/webhooks/management/webhook-json.ts'
 import { deriveSecret } from '../../../../src/webhooks/sending/signing-secret.ts'

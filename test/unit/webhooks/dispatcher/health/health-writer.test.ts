@@ -5,8 +5,9 @@ import {
   type HealthWriter,
 } from '../../../../../src/webhooks/dispatcher/health/health-writer.ts'
 import { createLane, type Lane } from '../../../../../src/webhooks/dispatcher/lanes/lane.ts'
-import type { Endpoint, EndpointStore } from '../../../../../src/webhooks/endpoints/endpoint.ts'
+import type { Endpoint } from '../../../../../src/webhooks/endpoints/endpoint.ts'
 import { HEALTHY } from '../../../../../src/webhooks/endpoints/endpoint-health.ts'
+import type { EndpointStore } from '../../../../../src/webhooks/endpoints/endpoint-store.ts'
 import { useServices } from '../../../../support/stores/use-services.ts'
 import { endpoint } from '../../../../support/webhooks/endpoint.ts'
 

@@ -20,14 +20,17 @@ export interface LaneBuffer {
   add(rows: readonly StoredDelivery[]): void
   /** Removes and returns the first that matches; `null` without one. */
   take(matches: (row: StoredDelivery) => boolean): StoredDelivery | null
-  /** Removes and returns all others. */
-  keep(isKept: (row: StoredDelivery) => boolean): StoredDelivery[]
+  /** Drops all others, and reports each. */
+  keep(isKept: (row: StoredDelivery) => boolean): void
   /** Removes all but the first. */
   truncate(size: number): void
 }
 
 /** Creates an empty buffer that is counted in `use`. */
-export function createLaneBuffer(use: BufferUse): LaneBuffer {
+export function createLaneBuffer(
+  use: BufferUse,
+  onDrop: (row: StoredDelivery) => void,
+): LaneBuffer {
   let rows: StoredDelivery[] = []
 
   return {
@@ -46,12 +49,12 @@ export function createLaneBuffer(use: BufferUse): LaneBuffer {
       return row
     },
     keep(isKept) {
-      const removed: StoredDelivery[] = []
-      const kept: StoredDelivery[] = []
-      for (const row of rows) (isKept(row) ? kept : removed).push(row)
-      rows = kept
-      use.count -= removed.length
-      return removed
+      rows = rows.filter((row) => {
+        if (isKept(row)) return true
+        use.count -= 1
+        onDrop(row)
+        return false
+      })
     },
     truncate(size) {
       use.count -= rows.splice(size).length

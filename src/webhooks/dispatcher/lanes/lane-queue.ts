@@ -2,6 +2,7 @@ import type { StoredDelivery } from '../../deliveries/delivery.ts'
 import { createAttemptsInProgress } from './attempts-in-progress.ts'
 import { createFailingOrders } from './failing-orders.ts'
 import { type BufferUse, createLaneBuffer, isFull } from './lane-buffer.ts'
+import { createOrderTurns } from './order-turns.ts'
 import { beginQueueRead, type QueueRead } from './queue-read.ts'
 import { createReadProgress } from './read-progress.ts'
 import { createUnreadDeliveries } from './unread-deliveries.ts'
@@ -71,54 +72,26 @@ export interface LaneQueue {
 
 /** Creates the queue of an endpoint that has no pending delivery. */
 export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
-  const buffer = createLaneBuffer(bufferUse)
   const failing = createFailingOrders()
   const attempts = createAttemptsInProgress()
   const unread = createUnreadDeliveries()
   const reading = createReadProgress()
+  const buffer = createLaneBuffer(bufferUse, reading.drop)
+  const parts = { buffer, failing, attempts, unread, reading }
+  const turns = createOrderTurns(parts)
   let isSuspended = false
 
-  function keep(isKept: (row: StoredDelivery) => boolean): void {
-    for (const removed of buffer.keep(isKept)) reading.drop(removed)
-  }
-
-  function isBlocked({ event: { orderId } }: StoredDelivery): boolean {
-    return orderId !== null && (attempts.hasOrder(orderId) || failing.has(orderId))
-  }
-
-  const isFree = (row: StoredDelivery) => !isBlocked(row)
+  const isFree = (row: StoredDelivery) => !turns.isBlocked(row)
 
   /** Whether an earlier delivery may be in the store alone. */
   const isIncomplete = () =>
     unread.hasDue() || reading.isReading() || isSuspended || reading.needsFailing()
 
-  /** Blocked deliveries would fill the buffer, so they stay in the store until their turn. */
-  function dropBlocked(): void {
-    keep((row) => {
-      const { orderId } = row.event
-      if (orderId === null || !isBlocked(row)) return true
-      unread.hide(orderId)
-      return false
-    })
-  }
-
-  function releaseAll(orders: readonly (readonly [string, StoredDelivery])[]): void {
-    for (const [orderId, { nextAt }] of orders) {
-      unread.dueFrom(nextAt)
-      unread.release(orderId)
-    }
-  }
-
-  function block(delivery: StoredDelivery, orderId: string, nowMs: number): void {
-    releaseAll(failing.add(delivery, orderId, nowMs))
-    dropBlocked()
-  }
-
   function settlePending(saved: StoredDelivery, nowMs: number): void {
     const { orderId } = saved.event
     // While the breaker is open only probes are sent, and later ones of the order are none.
     if (orderId !== null && (isSuspended || failing.isWithinWindow(saved, nowMs))) {
-      block(saved, orderId, nowMs)
+      turns.block(saved, orderId, nowMs)
       return
     }
     unread.dueFrom(saved.nextAt)
@@ -127,7 +100,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
 
   function reread(): void {
     reading.invalidate()
-    keep(() => false)
+    buffer.keep(() => false)
     failing.keepReady()
     reading.requireFailing()
     unread.reset()
@@ -152,7 +125,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
       if (orderId !== null && failing.putBack(orderId)) return
       reading.drop(delivery)
       // Its later deliveries leave the buffer too, so that the next read returns them in order.
-      keep((row) => orderId === null || row.event.orderId !== orderId)
+      buffer.keep((row) => orderId === null || row.event.orderId !== orderId)
       if (orderId !== null) unread.release(orderId)
       unread.markDue()
     },
@@ -184,7 +157,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
     },
     forget(orderId) {
       failing.delete(orderId)
-      keep((row) => row.event.orderId !== orderId)
+      buffer.keep((row) => row.event.orderId !== orderId)
       attempts.forget(orderId)
       if (!attempts.hasOrder(orderId)) unread.release(orderId)
     },
@@ -192,14 +165,14 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
     wakeAt: () => (isSuspended ? unread.dueAt() : Math.min(unread.dueAt(), failing.nextChangeAt())),
     advance(nowMs) {
       unread.advance(nowMs)
-      if (!isSuspended) releaseAll(failing.advance(nowMs))
+      if (!isSuspended) turns.advance(nowMs)
     },
     suspend() {
       isSuspended = true
       if (buffer.size() > 0 || reading.isReading()) unread.markDue()
       // A read in progress excluded what is dropped here, so it has later events of these orders.
       if (reading.isReading()) reading.invalidate()
-      keep(() => false)
+      buffer.keep(() => false)
       failing.unqueue()
     },
     resume(nowMs) {
@@ -218,17 +191,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
       reading.requireFailing()
       unread.dueFrom(atMs)
     },
-    beginRead: () =>
-      beginQueueRead({
-        buffer,
-        failing,
-        attempts,
-        unread,
-        reading,
-        isBlocked,
-        block,
-        dropBlocked,
-      }),
+    beginRead: () => beginQueueRead(parts, turns),
     isBusy: () => attempts.count() > 0,
     isEmpty: () =>
       buffer.size() + attempts.count() + failing.size() === 0 &&

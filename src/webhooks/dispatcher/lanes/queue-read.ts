@@ -1,9 +1,5 @@
 import type { StoredDelivery } from '../../deliveries/delivery.ts'
-import type { AttemptsInProgress } from './attempts-in-progress.ts'
-import type { FailingOrders } from './failing-orders.ts'
-import type { LaneBuffer } from './lane-buffer.ts'
-import type { ReadProgress } from './read-progress.ts'
-import type { UnreadDeliveries } from './unread-deliveries.ts'
+import type { OrderTurns, QueueParts } from './order-turns.ts'
 
 /** A read of the store. After a reset of the queue, its results are dropped. */
 export interface QueueRead {
@@ -19,35 +15,14 @@ export interface QueueRead {
   end(): void
 }
 
-/** The parts of a lane's queue that a read changes. */
-export interface QueueReadParts {
-  buffer: LaneBuffer
-  failing: FailingOrders
-  attempts: AttemptsInProgress
-  unread: UnreadDeliveries
-  reading: ReadProgress
-  /** Whether an earlier delivery of its order is in progress or failing. */
-  isBlocked(row: StoredDelivery): boolean
-  /** Adds a failing delivery, for which later ones of its order wait. */
-  block(delivery: StoredDelivery, orderId: string, nowMs: number): void
-  /** Leaves blocked deliveries of the buffer to a later read. */
-  dropBlocked(): void
-}
-
 /** The store is read again after this time when its first pending row waits for another. */
 const RECHECK_MS = 1_000
 
 /** Starts a read. Deliveries offered until its end are read later. */
-export function beginQueueRead({
-  buffer,
-  failing,
-  attempts,
-  unread,
-  reading,
-  isBlocked,
-  block,
-  dropBlocked,
-}: QueueReadParts): QueueRead {
+export function beginQueueRead(
+  { buffer, failing, attempts, unread, reading }: QueueParts,
+  turns: OrderTurns,
+): QueueRead {
   unread.clearDue()
   const isCurrent = reading.begin()
   return {
@@ -56,12 +31,12 @@ export function beginQueueRead({
       if (!isCurrent()) return
       for (const row of rows) {
         const { orderId } = row.event
-        if (orderId !== null && !isBlocked(row)) block(row, orderId, nowMs)
+        if (orderId !== null && !turns.isBlocked(row)) turns.block(row, orderId, nowMs)
       }
       reading.recordFailingLoaded()
     },
     exclusions() {
-      dropBlocked()
+      turns.dropBlocked()
       const excludedOrders = [...new Set([...attempts.orderIds(), ...failing.orderIds()])]
       for (const orderId of excludedOrders) unread.hide(orderId)
       return { excludedOrders, excludedIds: [...attempts.ids(), ...buffer.ids()] }
@@ -73,7 +48,7 @@ export function beginQueueRead({
       const inOrder = rows.filter((row) => !reading.followsDropped(row))
       if (inOrder.length < rows.length) unread.markDue()
       buffer.add(inOrder.filter(({ id }) => !known.has(id)))
-      dropBlocked()
+      turns.dropBlocked()
     },
     complete(nextAt, nowMs) {
       reading.end()

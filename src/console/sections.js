@@ -1,13 +1,14 @@
-import { deliveriesSection } from './deliveries.js'
-import { keysSection } from './keys.js'
-import { ordersSection } from './orders.js'
-import { sandboxSection } from './sandbox.js'
-import { usageSection } from './usage.js'
-import { webhooksSection } from './webhooks.js'
+import { deliveriesSection } from './sections/deliveries.js'
+import { keysSection } from './sections/keys.js'
+import { ordersSection } from './sections/orders.js'
+import { sandboxSection } from './sections/sandbox.js'
+import { usageSection } from './sections/usage.js'
+import { webhooksSection } from './sections/webhooks.js'
 
 /**
- * The parts of the console, in the order of the menu. `render` returns the elements of a part. In
- * its context, `show(id, argument)` opens another part, which receives this `argument` in its own.
+ * The sections of the console, in the order of the menu. `render` returns the elements of one. In
+ * its context, `show(id, argument)` opens another section, which receives this `argument` in its
+ * own.
  */
 export const SECTIONS = [
   { id: 'chaves', name: 'Chaves', icon: 'keys', capability: 'keys', render: keysSection },

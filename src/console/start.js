@@ -1,7 +1,5 @@
 import { accountApi, call, serverNow } from './api.js'
-import { closeForms } from './dialogs.js'
-import { h, icon } from './dom.js'
-import { formatMoment } from './format.js'
+import { SECTIONS } from './sections.js'
 import {
   button,
   dismissToast,
@@ -10,8 +8,10 @@ import {
   problem,
   toast,
   toastFailure,
-} from './parts.js'
-import { SECTIONS } from './sections.js'
+} from './ui/components.js'
+import { closeForms } from './ui/dialogs.js'
+import { h, icon } from './ui/dom.js'
+import { formatMoment } from './ui/format.js'
 
 const main = document.getElementById('conteudo')
 const menu = document.getElementById('partes')
@@ -24,7 +24,7 @@ const OTHER_ACCOUNT =
 const MIN_CHECK_MS = 1_000
 const TOKEN = /^#([\w-]{43})$/
 
-/** The session and the parts that it may use; `null` before and after a session. */
+/** The session and the sections that it may use; `null` before and after a session. */
 let current = null
 let endTimer
 
@@ -115,7 +115,7 @@ async function checkSession() {
   return false
 }
 
-/** Shows the part in the address, or the first one. */
+/** Shows the section in the address, or the first one. */
 function showSection(argument, isMove = false) {
   const id = location.hash.slice(1)
   const section = current.sections.find((one) => one.id === id) ?? current.sections[0]

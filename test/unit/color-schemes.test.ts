@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const sheets = globSync(['src/console/*.css', 'openapi/page/*.css'], { cwd: root })
+const sheets = globSync(['src/console/**/*.css', 'openapi/page/*.css'], { cwd: root })
 
 const DARK_BLOCK = /@media \(prefers-color-scheme: dark\) \{\s*:root \{([^}]*)\}\s*\}/g
 
@@ -27,5 +27,5 @@ it.each(sheets)('%s changes nothing but custom properties in dark colors', (shee
 
 it('the documentation and the console have dark colors', () => {
   const dark = sheets.filter((sheet) => darkBlocks(read(sheet)).flat().length > 0)
-  expect(dark.toSorted()).toEqual(['openapi/page/page.css', 'src/console/theme.css'])
+  expect(dark.toSorted()).toEqual(['openapi/page/page.css', 'src/console/styles/theme.css'])
 })

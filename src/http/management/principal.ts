@@ -35,8 +35,8 @@ export function actorOf(request: FastifyRequest): Actor {
 }
 
 /**
- * Another account does not exist for a session, and neither does a part of the console without its
- * capability.
+ * Another account does not exist for a session, and neither does a section of the console without
+ * its capability.
  * @throws ApiError `resource_missing`, `forbidden_role`
  */
 export function authorize(

@@ -1,5 +1,5 @@
 export const capabilities = ['keys', 'webhooks', 'usage', 'orders'] as const
-/** A part of the console. */
+/** A section of the console. */
 export type Capability = (typeof capabilities)[number]
 
 /** What a session of the console may do, for one account. */

@@ -23,16 +23,18 @@ const pageRoutes: FastifyPluginAsync = async (app) => {
   }
 
   app.get(CONSOLE_PATH, async (request, reply) => send(request, reply, 'page.html'))
-  app.get<{ Params: { file: string } }>(`${CONSOLE_PATH}/:file`, async (request, reply) =>
-    send(request, reply, request.params.file),
+  app.get<{ Params: { '*': string } }>(`${CONSOLE_PATH}/*`, async (request, reply) =>
+    send(request, reply, request.params['*']),
   )
 }
 
 export default pageRoutes
 
-/** Reads all files at start, to fail early. */
+/** Reads all files at start, to fail early. Names are paths below the folder. */
 function readPageFiles(): Map<string, StaticFile> {
-  const names = readdirSync(folder).filter((name) => EXTENSIONS.includes(extname(name)))
+  const names = readdirSync(folder, { encoding: 'utf8', recursive: true }).filter((name) =>
+    EXTENSIONS.includes(extname(name)),
+  )
   return new Map(
     names.map((name) => {
       const bytes = readFileSync(new URL(name, folder))

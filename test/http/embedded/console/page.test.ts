@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RESOURCE_NOT_FOUND_MESSAGE } from '../../../../src/http/api-error.ts'
@@ -12,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => one.close())
 
 const folder = new URL('../../../../src/console/', import.meta.url)
-const files = readdirSync(folder)
+const files = globSync('**/*.*', { cwd: fileURLToPath(folder) })
 const textOf = (name: string) => readFileSync(new URL(name, folder), 'utf8')
 
 describe('every response of the console', () => {
@@ -78,7 +79,14 @@ describe('the files of the page', () => {
   })
 
   it('nothing outside the folder of the page is served', async () => {
-    for (const path of ['..%2F..%2Fpackage.json', '%2e%2e/main.ts', '.', 'constructor']) {
+    for (const path of [
+      '..%2F..%2Fpackage.json',
+      '%2e%2e/main.ts',
+      'ui/..%2F..%2Fmain.ts',
+      '.',
+      'ui',
+      'constructor',
+    ]) {
       const { status, json } = await one.call(`/painel/${path}`)
       expect([status, json.error.message]).toEqual([404, RESOURCE_NOT_FOUND_MESSAGE])
     }

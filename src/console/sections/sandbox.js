@@ -1,9 +1,4 @@
-import { call } from './api.js'
-import { field, openForm, select } from './dialogs.js'
-import { h } from './dom.js'
-import { formatAgo } from './format.js'
-import { isActiveKey, NEW_TEST_KEY } from './keys.js'
-import { moveName, ORDER_STATUSES, paymentStatusName } from './names.js'
+import { call } from '../api.js'
 import {
   badge,
   button,
@@ -14,7 +9,12 @@ import {
   replaceCard,
   sectionHead,
   toast,
-} from './parts.js'
+} from '../ui/components.js'
+import { field, openForm, select } from '../ui/dialogs.js'
+import { h } from '../ui/dom.js'
+import { formatAgo } from '../ui/format.js'
+import { moveName, ORDER_STATUSES, paymentStatusName } from '../ui/names.js'
+import { isActiveKey, NEW_TEST_KEY } from './keys.js'
 
 const LEAD =
   'Crie um pedido fictício e mude a situação dele, para ver o que o seu sistema faz em cada caso. Nada é cobrado, e ele nunca se mistura com os pedidos da loja.'

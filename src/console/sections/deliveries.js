@@ -1,8 +1,4 @@
-import { serverNow } from './api.js'
-import { field, select } from './dialogs.js'
-import { h } from './dom.js'
-import { formatAgo, formatMoment } from './format.js'
-import { DELIVERY_STATES, eventName } from './names.js'
+import { serverNow } from '../api.js'
 import {
   badge,
   button,
@@ -14,7 +10,11 @@ import {
   sectionHead,
   toast,
   toastFailure,
-} from './parts.js'
+} from '../ui/components.js'
+import { field, select } from '../ui/dialogs.js'
+import { h } from '../ui/dom.js'
+import { formatAgo, formatMoment } from '../ui/format.js'
+import { DELIVERY_STATES, eventName } from '../ui/names.js'
 
 const LEAD =
   'Cada aviso enviado ao seu sistema, e se ele o recebeu. Um aviso que falhou é repetido sozinho por até 3 dias.'

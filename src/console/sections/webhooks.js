@@ -1,7 +1,3 @@
-import { openForm, overlapField, showSecret } from './dialogs.js'
-import { h } from './dom.js'
-import { formatAgo, formatMoment, formatNumber } from './format.js'
-import { eventName } from './names.js'
 import {
   badge,
   button,
@@ -13,7 +9,11 @@ import {
   testBadge,
   toast,
   toastFailure,
-} from './parts.js'
+} from '../ui/components.js'
+import { openForm, overlapField, showSecret } from '../ui/dialogs.js'
+import { h } from '../ui/dom.js'
+import { formatAgo, formatMoment, formatNumber } from '../ui/format.js'
+import { eventName } from '../ui/names.js'
 import { openWebhookForm } from './webhook-form.js'
 
 const LEAD =

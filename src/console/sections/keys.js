@@ -1,8 +1,17 @@
-import { serverNow } from './api.js'
-import { field, openForm, overlapField, select, showSecret, sourceField } from './dialogs.js'
-import { h } from './dom.js'
-import { formatAgo, formatDate, formatMoment } from './format.js'
-import { badge, button, empty, facts, fillPlace, sectionHead, testBadge, toast } from './parts.js'
+import { serverNow } from '../api.js'
+import {
+  badge,
+  button,
+  empty,
+  facts,
+  fillPlace,
+  sectionHead,
+  testBadge,
+  toast,
+} from '../ui/components.js'
+import { field, openForm, overlapField, select, showSecret, sourceField } from '../ui/dialogs.js'
+import { h } from '../ui/dom.js'
+import { formatAgo, formatDate, formatMoment } from '../ui/format.js'
 
 const LEAD =
   'Uma chave deixa outro sistema, como o seu ERP ou emissor de notas, ler os pedidos da sua conta. Ela não muda nem apaga nada.'

@@ -1,5 +1,5 @@
-import { h, svg } from './dom.js'
-import { formatDay, formatNumber } from './format.js'
+import { h, svg } from '../ui/dom.js'
+import { formatDay, formatNumber } from '../ui/format.js'
 
 const HEIGHT = 160
 const STEP = 20

@@ -1,7 +1,7 @@
-import { CallError } from './api.js'
-import { field, openForm, select, sourceField } from './dialogs.js'
-import { h } from './dom.js'
-import { EVENT_NAMES } from './names.js'
+import { CallError } from '../api.js'
+import { field, openForm, select, sourceField } from '../ui/dialogs.js'
+import { h } from '../ui/dom.js'
+import { EVENT_NAMES } from '../ui/names.js'
 
 const URL_HINT = 'Quem cuida do seu sistema informa este endereço. Ele começa com https://'
 const NO_EVENT = 'Em “Avisar quando”, escolha ao menos um caso.'

@@ -1,7 +1,7 @@
-import { serverNow } from './api.js'
-import { h } from './dom.js'
-import { formatNumber } from './format.js'
-import { button, empty, facts, fillPlace, sectionHead } from './parts.js'
+import { serverNow } from '../api.js'
+import { button, empty, facts, fillPlace, sectionHead } from '../ui/components.js'
+import { h } from '../ui/dom.js'
+import { formatNumber } from '../ui/format.js'
 import { usageChart } from './usage-chart.js'
 
 const LEAD =

@@ -1,4 +1,4 @@
-import { serverNow } from './api.js'
+import { serverNow } from '../api.js'
 
 const moment = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeStyle: 'short' })
 const date = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'medium' })

@@ -1,7 +1,7 @@
-import { h } from './dom.js'
-import { formatMoment, formatMoney } from './format.js'
-import { METHOD_NAMES, ORDER_STATUSES } from './names.js'
-import { badge, button, empty, facts, fillPlace, sectionHead } from './parts.js'
+import { badge, button, empty, facts, fillPlace, sectionHead } from '../ui/components.js'
+import { h } from '../ui/dom.js'
+import { formatMoment, formatMoney } from '../ui/format.js'
+import { METHOD_NAMES, ORDER_STATUSES } from '../ui/names.js'
 
 const LEAD = 'Os 20 pedidos mais novos da sua conta. É isto que um sistema com uma chave sua lê.'
 const NO_ORDERS =

@@ -1,5 +1,5 @@
+import { button, focusHeading, toast } from './components.js'
 import { h, icon } from './dom.js'
-import { button, focusHeading, toast } from './parts.js'
 
 let count = 0
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
+import { isAccountId } from '../auth/account-ids.ts'
 import { type Scope, scopes } from '../auth/key-store.ts'
-import { isAccountId } from '../lib/account-ids.ts'
 import { parseDuration } from '../lib/durations.ts'
 import { parseInstant } from '../lib/instant.ts'
 import { isDay } from '../management/usage/usage-day.ts'

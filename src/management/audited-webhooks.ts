@@ -1,4 +1,4 @@
-import { liveAccountOf } from '../lib/account-ids.ts'
+import { liveAccountOf } from '../auth/account-ids.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { RepeatableRequest } from '../webhooks/endpoints/endpoint.ts'
 import type { ReplayOptions } from '../webhooks/management/delivery-operations.ts'

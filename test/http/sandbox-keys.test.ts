@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sandboxOf } from '../../src/auth/account-ids.ts'
 import { generateApiKey } from '../../src/auth/api-key.ts'
 import { issueKey } from '../../src/auth/issue-key.ts'
-import { sandboxOf } from '../../src/lib/account-ids.ts'
 import { createTestApp, type TestApp } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { isSandbox, liveAccountOf } from '../../lib/account-ids.ts'
+import { isSandbox, liveAccountOf } from '../../auth/account-ids.ts'
 import { formatInstant } from '../../lib/instant.ts'
 import { CLI_ACTOR } from '../../management/audit/audit-entry.ts'
 import { type Endpoint, payloadKinds } from '../../webhooks/endpoints/endpoint.ts'

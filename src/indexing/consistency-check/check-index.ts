@@ -1,4 +1,4 @@
-import { isSandbox } from '../../lib/account-ids.ts'
+import { isSandbox } from '../../auth/account-ids.ts'
 import { createDiskMap, type DiskMap } from '../../lib/files/disk-map.ts'
 import type { ViewKey } from '../../orders/order-store.ts'
 import type { ValidationError } from '../projection/change.ts'

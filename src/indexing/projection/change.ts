@@ -1,5 +1,5 @@
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
-import { isSandbox } from '../../lib/account-ids.ts'
+import { isSandbox } from '../../auth/account-ids.ts'
 import { toEpochMs } from '../../lib/instant.ts'
 import { parseJson, replaceLoneSurrogates } from '../../lib/text/json.ts'
 import { projectOrder, type View } from './order-views.ts'

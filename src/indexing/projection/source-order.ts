@@ -1,5 +1,5 @@
 import { FormatRegistry, type Static, type TSchema, Type } from '@sinclair/typebox'
-import { accountIdPattern, ownerIdPattern } from '../../lib/account-ids.ts'
+import { accountIdPattern, ownerIdPattern } from '../../auth/account-ids.ts'
 import { parseInstant } from '../../lib/instant.ts'
 import { orderIdPattern } from '../../orders/order.ts'
 import { orderStatuses, paymentStatuses, singlePaymentMethods } from '../../orders/order-values.ts'

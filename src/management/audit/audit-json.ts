@@ -1,4 +1,4 @@
-import { liveAccountOf } from '../../lib/account-ids.ts'
+import { liveAccountOf } from '../../auth/account-ids.ts'
 import { formatInstant } from '../../lib/instant.ts'
 import type { AuditEntry } from './audit-entry.ts'
 

@@ -1,5 +1,5 @@
+import { sandboxOf } from '../../auth/account-ids.ts'
 import type { KeyRecord } from '../../auth/key-store.ts'
-import { sandboxOf } from '../../lib/account-ids.ts'
 import { formatInstant, formatInstantOrNull } from '../../lib/instant.ts'
 import type { UsageStore } from '../usage/usage-store.ts'
 import type { MadeKey } from './key-maker.ts'

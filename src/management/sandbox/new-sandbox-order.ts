@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
+import { sandboxOf } from '../../auth/account-ids.ts'
 import { scenarioOrder } from '../../demo/demo-orders.ts'
-import { sandboxOf } from '../../lib/account-ids.ts'
 import { base62FromBytes } from '../../lib/ids.ts'
 import type { SandboxScenario } from './sandbox-scenarios.ts'
 import type { SandboxOrder } from './sandbox-store.ts'

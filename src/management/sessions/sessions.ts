@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { isAccountId } from '../../auth/account-ids.ts'
 import type { KeyStore } from '../../auth/key-store.ts'
-import { isAccountId } from '../../lib/account-ids.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
 import type { Actor } from '../audit/audit-entry.ts'

@@ -1,4 +1,4 @@
-import { sandboxOf } from '../../lib/account-ids.ts'
+import { sandboxOf } from '../../auth/account-ids.ts'
 import { sumUsage } from './sum-usage.ts'
 import type { UsageCounters, UsageQuery, UsageStore } from './usage-store.ts'
 

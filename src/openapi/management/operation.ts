@@ -1,7 +1,7 @@
 import type { TObject } from '@sinclair/typebox'
+import { accountIdPattern } from '../../auth/account-ids.ts'
 import type { Body } from '../../http/management/body.ts'
 import { DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS } from '../../http/management/list-page.ts'
-import { accountIdPattern } from '../../lib/account-ids.ts'
 import { STRICT_PREFERENCE } from '../headers.ts'
 import type { Json } from '../schemas.ts'
 import { type DomainErrorCode, failureResponses } from './errors.ts'

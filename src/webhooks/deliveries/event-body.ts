@@ -1,4 +1,4 @@
-import { publicAccount } from '../../lib/account-ids.ts'
+import { publicAccount } from '../../auth/account-ids.ts'
 import { formatInstant } from '../../lib/instant.ts'
 import type { DeliveredEvent } from './delivery.ts'
 

@@ -1,4 +1,4 @@
-import { liveAccountOf, sandboxOf } from '../../lib/account-ids.ts'
+import { liveAccountOf, sandboxOf } from '../../auth/account-ids.ts'
 import { createKeyedMutex } from '../../lib/async/keyed-lock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/errors/unavailable.ts'

@@ -1,4 +1,4 @@
-import { liveAccountOf } from '../../lib/account-ids.ts'
+import { liveAccountOf } from '../../auth/account-ids.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { EndpointStore } from '../endpoints/endpoint-store.ts'
 import { WebhookError } from './webhook-error.ts'

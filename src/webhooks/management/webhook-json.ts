@@ -1,4 +1,4 @@
-import { isSandbox, liveAccountOf } from '../../lib/account-ids.ts'
+import { isSandbox, liveAccountOf } from '../../auth/account-ids.ts'
 import { formatInstant, formatInstantOrNull } from '../../lib/instant.ts'
 import type { Delivery } from '../deliveries/delivery.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sandboxOf } from '../../../src/lib/account-ids.ts'
+import { sandboxOf } from '../../../src/auth/account-ids.ts'
 import { Unavailable } from '../../../src/lib/errors/unavailable.ts'
 import { unbounded } from '../../../src/lib/request-scope.ts'
 import { CLI_ACTOR } from '../../../src/management/audit/audit-entry.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sandboxOf } from '../../../src/lib/account-ids.ts'
+import { sandboxOf } from '../../../src/auth/account-ids.ts'
 import { unbounded } from '../../../src/lib/request-scope.ts'
 import { openChangeStream } from '../../../src/services.ts'
 import { watchInProcess } from '../../support/cli/watch-process.ts'

@@ -1,4 +1,4 @@
-import { sandboxOf } from '../../../src/lib/account-ids.ts'
+import { sandboxOf } from '../../../src/auth/account-ids.ts'
 import { MAX_SANDBOX_ORDERS } from '../../../src/management/sandbox/sandbox-management.ts'
 import type { SandboxOrder, SandboxStore } from '../../../src/management/sandbox/sandbox-store.ts'
 import { sourceOrder } from '../orders/source-order.ts'

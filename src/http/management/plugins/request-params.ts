@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { isAccountId } from '../../../lib/account-ids.ts'
+import { isAccountId } from '../../../auth/account-ids.ts'
 import { ManagementError } from '../../../management/management-error.ts'
 import { handleUnknownParams } from '../../unknown-params.ts'
 

@@ -1,5 +1,5 @@
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { isAccountId } from '../../../lib/account-ids.ts'
+import { isAccountId } from '../../../auth/account-ids.ts'
 import { InvalidParamError } from '../../../lib/errors/invalid-param-error.ts'
 import { auditEntryJson } from '../../../management/audit/audit-json.ts'
 import type { AuditLog } from '../../../management/audit/audit-log.ts'

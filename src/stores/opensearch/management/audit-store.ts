@@ -1,4 +1,4 @@
-import { sandboxOf } from '../../../lib/account-ids.ts'
+import { sandboxOf } from '../../../auth/account-ids.ts'
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import type { AuditEntry, AuditStore } from '../../../management/audit/audit-entry.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'

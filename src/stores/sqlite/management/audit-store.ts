@@ -1,4 +1,4 @@
-import { sandboxOf } from '../../../lib/account-ids.ts'
+import { sandboxOf } from '../../../auth/account-ids.ts'
 import type {
   AuditAction,
   AuditEntry,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { publicAccount } from '../../../lib/account-ids.ts'
+import { publicAccount } from '../../../auth/account-ids.ts'
 import { interruptiblePause } from '../../../lib/async/interruptible-pause.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { formatInstant, formatInstantOrNull } from '../../../lib/instant.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { base62FromBytes, toBase62 } from '../lib/ids.ts'
 import { hmacSha256 } from '../lib/secrets/hmac.ts'
+import { base62FromBytes, toBase62 } from '../lib/text/base62.ts'
 
 /** What a key reads: the orders of its account, or those of its sandbox. */
 export type KeyMode = 'live' | 'test'

@@ -1,6 +1,6 @@
 import { Unavailable } from '../lib/errors/unavailable.ts'
-import { newKeyId } from '../lib/ids.ts'
 import { generateApiKey, keyDigest } from './api-key.ts'
+import { newKeyId } from './key-id.ts'
 import type { KeyRecord, KeyStore, Scope } from './key-store.ts'
 
 export interface KeyGrant {

@@ -1,4 +1,4 @@
-import { toBase62 } from '../lib/ids.ts'
+import { toBase62 } from '../lib/text/base62.ts'
 
 const LENGTH = 6
 const GOLDEN_STEP = 0x9e3779b9

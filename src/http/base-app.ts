@@ -5,8 +5,8 @@ import Fastify, {
   type FastifyServerOptions,
   LogController,
 } from 'fastify'
-import { newRequestId } from '../lib/ids.ts'
 import abandonedRequests from './plugins/abandoned-requests.ts'
+import { newRequestId } from './request-id.ts'
 import closeConnections from './server/close-connections.ts'
 import {
   createHttpServer,

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { generateApiKey, keyDigest } from '../../src/auth/api-key.ts'
-import { newKeyId, newRequestId } from '../../src/lib/ids.ts'
+import { newKeyId } from '../../src/auth/key-id.ts'
+import { newRequestId } from '../../src/http/request-id.ts'
 
 const root = new URL('../../', import.meta.url)
 const security = readFileSync(new URL('SECURITY.md', root), 'utf8')

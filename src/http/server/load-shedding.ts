@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { type Clock, monotonicClock } from '../../lib/clock.ts'
-import { newRequestId } from '../../lib/ids.ts'
 import { ApiError, renderError } from '../api-error.ts'
 import { JSON_TYPE } from '../headers.ts'
+import { newRequestId } from '../request-id.ts'
 
 export const SHED_REASONS = ['concurrency', 'event_loop'] as const
 /** Why a request is shed: too many in flight, or an event loop that is far behind. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import { newRequestId } from '../../lib/ids.ts'
 import { ApiError, renderError } from '../api-error.ts'
 import { JSON_TYPE } from '../headers.ts'
+import { newRequestId } from '../request-id.ts'
 
 /** Receives each rejected request, for logs and metrics. */
 export type OnMalformedRequest = (rejection: { requestId: string; reason: string }) => void

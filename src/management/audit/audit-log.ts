@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { ExpectedError } from '../../lib/errors/expected-error.ts'
 import { Unavailable } from '../../lib/errors/unavailable.ts'
-import { newAuditId } from '../../lib/ids.ts'
 import type { Actor, AuditEntry, AuditIntent, AuditList, AuditStore } from './audit-entry.ts'
 
 /**
@@ -29,7 +29,7 @@ export function createAuditLog(store: AuditStore, clock: Clock): AuditLog {
 
   return {
     async record(actor, intent, change) {
-      const id = newAuditId()
+      const id = `aud_${randomUUID().replaceAll('-', '')}`
       const { name, requestId } = actor
       await store.insert({ ...intent, id, at: clock(), actor: name, requestId, outcome: 'unknown' })
       try {

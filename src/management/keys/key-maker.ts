@@ -1,9 +1,9 @@
 import { inactiveReason } from '../../auth/inactive-reason.ts'
 import { issueKey, type KeyGrant } from '../../auth/issue-key.ts'
+import { derivedKeyIdPrefix, newKeyId } from '../../auth/key-id.ts'
 import type { KeyRecord, KeyStore } from '../../auth/key-store.ts'
 import { createKeyedMutex } from '../../lib/async/keyed-lock.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { derivedKeyIdPrefix, newKeyId } from '../../lib/ids.ts'
 import { IDEMPOTENCY_KEY_TTL_MS } from '../idempotency/idempotency.ts'
 import { ManagementError } from '../management-error.ts'
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { sandboxOf } from '../../auth/account-ids.ts'
 import { scenarioOrder } from '../../demo/demo-orders.ts'
-import { base62FromBytes } from '../../lib/ids.ts'
+import { base62FromBytes } from '../../lib/text/base62.ts'
 import type { SandboxScenario } from './sandbox-scenarios.ts'
 import type { SandboxOrder } from './sandbox-store.ts'
 

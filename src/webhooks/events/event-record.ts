@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto'
-import { base62FromBytes } from '../../lib/ids.ts'
+import { derivedEventId } from './event-id.ts'
 import type { EventType } from './event-types.ts'
 import { diffStates, type OrderState, type StateChange } from './order-state.ts'
 
@@ -93,13 +92,10 @@ function changeOf(
   return diffStates(isFirstView ? null : before, after)
 }
 
-const ID_DIGITS = 24
-
 /**
  * Derived, so that a repeated fan-out finds the same event. Includes the instant, because sequences
  * start again after the loss of the version records.
  */
 function eventId({ orderId, recordedAt }: EventRecord, sequence: number, accountId: string) {
-  const parts = [orderId, recordedAt, sequence, accountId].join('\n')
-  return `evt_${base62FromBytes(hash('sha256', parts, 'buffer'), ID_DIGITS)}`
+  return derivedEventId([orderId, recordedAt, sequence, accountId].join('\n'))
 }

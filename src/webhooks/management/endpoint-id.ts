@@ -1,7 +1,17 @@
+import { hash, randomUUID } from 'node:crypto'
 import { DAY_MS } from '../../lib/durations.ts'
-import { derivedEndpointId, newEndpointId } from '../../lib/ids.ts'
 import type { RepeatableRequest } from '../endpoints/endpoint.ts'
 import type { EndpointStore } from '../endpoints/endpoint-store.ts'
+
+/** `we_` and 32 hexadecimal digits: identifies a webhook endpoint. */
+export function newEndpointId(): string {
+  return `we_${randomUUID().replaceAll('-', '')}`
+}
+
+/** An id like a new one, which is always the same for this text. */
+function derivedEndpointId(text: string): string {
+  return `we_${hash('sha256', text).slice(0, 32)}`
+}
 
 /**
  * The id of the endpoint that a request creates at `nowMs`, epoch milliseconds. It derives from the

@@ -1,7 +1,7 @@
-import { newEventId } from '../../lib/ids.ts'
 import { type Delivery, pendingAt } from '../deliveries/delivery.ts'
 import { deliveryId } from '../deliveries/delivery-id.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
+import { newEventId } from '../events/event-id.ts'
 import { TEST_EVENT } from '../events/event-types.ts'
 
 /** A delivery of type `webhook.test`, due at `nowMs`, epoch milliseconds. */

@@ -1,8 +1,8 @@
-import { newEndpointId } from '../../../../src/lib/ids.ts'
 import type { Delivery } from '../../../../src/webhooks/deliveries/delivery.ts'
 import { deliveryId } from '../../../../src/webhooks/deliveries/delivery-id.ts'
 import type { Endpoint } from '../../../../src/webhooks/endpoints/endpoint.ts'
 import type { EventType } from '../../../../src/webhooks/events/event-types.ts'
+import { newEndpointId } from '../../../../src/webhooks/management/endpoint-id.ts'
 import type { WebhookStores } from '../../../../src/webhooks/webhook-stores.ts'
 import { inChunks } from '../../orders/stores.ts'
 

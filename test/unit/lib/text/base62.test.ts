@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { base62FromBytes, toBase62 } from '../../../src/lib/ids.ts'
+import { base62FromBytes, toBase62 } from '../../../../src/lib/text/base62.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const numberOf = (digits: string) =>

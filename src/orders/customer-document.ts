@@ -1,4 +1,4 @@
-import { cnpjWeights, withCheckDigits } from '../lib/text/check-digits.ts'
+import { cnpjWeights, withCheckDigits } from './check-digits.ts'
 import type { Order } from './order.ts'
 
 export type CustomerDocument = Pick<Order['customer'], 'document' | 'document_type'>

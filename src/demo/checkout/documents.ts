@@ -1,4 +1,4 @@
-import { cnpjWeights, withCheckDigits } from '../../lib/text/check-digits.ts'
+import { cnpjWeights, withCheckDigits } from '../../orders/check-digits.ts'
 import type { Random } from '../random.ts'
 
 const CPF_LENGTH = 11

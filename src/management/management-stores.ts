@@ -1,4 +1,4 @@
-import type { AuditStore } from './audit/audit-entry.ts'
+import type { AuditStore } from './audit/audit-store.ts'
 import type { IdempotencyStore } from './idempotency/idempotency-store.ts'
 import type { SandboxStore } from './sandbox/sandbox-store.ts'
 import type { SessionStore } from './sessions/session-store.ts'

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { ExpectedError } from '../../lib/errors/expected-error.ts'
 import { Unavailable } from '../../lib/errors/unavailable.ts'
-import type { Actor, AuditEntry, AuditIntent, AuditList, AuditStore } from './audit-entry.ts'
+import type { Actor, AuditEntry, AuditIntent } from './audit-entry.ts'
+import type { AuditList, AuditStore } from './audit-store.ts'
 
 /**
  * Records changes. Keys, endpoints and orders are in separate files or indices, so the entry of a

@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type {
-  AuditEntry,
-  AuditPosition,
-  AuditStore,
-} from '../../../src/management/audit/audit-entry.ts'
+import type { AuditEntry } from '../../../src/management/audit/audit-entry.ts'
+import type { AuditPosition, AuditStore } from '../../../src/management/audit/audit-store.ts'
 import {
   type ManagementStoresUnderTest,
   useManagementStores,

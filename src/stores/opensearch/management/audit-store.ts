@@ -1,6 +1,7 @@
 import { sandboxOf } from '../../../auth/account-ids.ts'
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
-import type { AuditEntry, AuditStore } from '../../../management/audit/audit-entry.ts'
+import type { AuditEntry } from '../../../management/audit/audit-entry.ts'
+import type { AuditStore } from '../../../management/audit/audit-store.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
 import { type IndexTarget, refreshIndex, searchRaw } from '../client/document-search.ts'
 import { completeRawHits } from '../client/search-response.ts'

@@ -3,8 +3,8 @@ import type {
   AuditAction,
   AuditEntry,
   AuditOutcome,
-  AuditStore,
 } from '../../../management/audit/audit-entry.ts'
+import type { AuditStore } from '../../../management/audit/audit-store.ts'
 import type { GuardedDatabase } from '../database/guarded-database.ts'
 
 interface AuditRow {

@@ -1,10 +1,10 @@
+import { digestOf } from '../lib/digest.ts'
 import { InvalidParamError } from '../lib/errors/invalid-param-error.ts'
 import { orderFilters } from './filters/filter-table.ts'
 import { paramsOf } from './filters/filter-types.ts'
 import type { RawQuery } from './list-params.ts'
 import { maskOrder } from './mask-order.ts'
 import type { OrderReader } from './order-store.ts'
-import { tagOf } from './order-tag.ts'
 
 /** The orders of a store without personal data, for keys with the scope `orders:read_masked`. */
 export function createMaskedReader(orders: OrderReader): OrderReader {
@@ -14,7 +14,7 @@ export function createMaskedReader(orders: OrderReader): OrderReader {
       return rows.map(({ key, id, json }) => {
         const masked = maskOrder(id, json)
         // The stored tag derives from the whole order, and would confirm a guess.
-        return { key, id, json: masked, tag: tagOf(masked) }
+        return { key, id, json: masked, tag: digestOf(masked) }
       })
     },
     async get(accountId, id, scope) {

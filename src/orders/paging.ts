@@ -1,6 +1,6 @@
+import { digestOf } from '../lib/digest.ts'
 import { joinOwned, type OwnedBytes } from '../lib/owned-bytes.ts'
 import { type RequestScope, unbounded } from '../lib/request-scope.ts'
-import { digestOf } from '../lib/secrets/digest.ts'
 import type { CursorCodec, Listing, PagerState } from './cursor.ts'
 import type { ListParams } from './list-params.ts'
 import { ORDER_SCHEMA_VERSION } from './order.ts'

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
-import { digestOf } from '../../lib/secrets/digest.ts'
+import { digestOf } from '../../lib/digest.ts'
 import { JSON_TYPE } from '../headers.ts'
 
 /**

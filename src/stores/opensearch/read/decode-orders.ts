@@ -1,3 +1,4 @@
+import { digestOf } from '../../../lib/digest.ts'
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../orders/order.ts'
 import {
@@ -6,7 +7,6 @@ import {
   type RenderedOrder,
   type ViewKey,
 } from '../../../orders/order-store.ts'
-import { tagOf } from '../../../orders/order-tag.ts'
 import { upgradeOrder } from '../../../orders/upgrade-order.ts'
 import { parseResponse, toResponseError } from '../client/client.ts'
 import { parseGetResponse } from '../client/documents.ts'
@@ -149,7 +149,7 @@ function rowsOf(response: object, { accountId, sort }: Listing): RenderedOrder[]
     if (!hasSortKey || (before && !isAfter(position, positionOf(before), sort)))
       throw unexpectedResponse()
     const json = toPublicJson(hit._source)
-    return { ...position, json, tag: tagOf(json) }
+    return { ...position, json, tag: digestOf(json) }
   })
 }
 

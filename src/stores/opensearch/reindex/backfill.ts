@@ -9,19 +9,19 @@ import { type DocumentOptions, type RetryOptions, retry } from './versioned-docu
 
 export interface BackfillOptions extends Omit<CopyOptions, 'onPage'> {
   versions: IndexVersions
-  /** Documents scanned in this pass, of the total. */
+  /** Documents scanned in this comparison, of the total. */
   onProgress(scanned: number, total: number): void
 }
 
 /**
  * With the pauses in between longer than a lease, so that a new writer can revert partial writes.
  */
-const MAX_PASSES = 10
+const MAX_COMPARISONS = 10
 
 /**
- * Copies and removes documents until a pass finds no difference, while writers write to both
- * indices: see `reindex.md`.
- * @throws Unavailable; Error when the indices differ after all passes, or a document is damaged
+ * Copies and removes documents until a comparison finds no difference, while writers write to
+ * both indices: see `reindex.md`.
+ * @throws Unavailable; Error when the indices differ after all comparisons, or a document is damaged
  */
 export async function backfill(
   options: BackfillOptions,
@@ -30,7 +30,7 @@ export async function backfill(
   const totals = { copied: 0, removed: 0 }
   await versions.refresh(from)
   await checkSortKeys(options)
-  for (let pass = 1; ; pass++) {
+  for (let comparison = 1; ; comparison++) {
     const total = await versions.count(from)
     let scanned = 0
     const onPage = (documents: number) => {
@@ -48,12 +48,12 @@ export async function backfill(
       await verifyChecksums({ ...options, index: to, nextStep: COPY_AGAIN_HINT, onPage })
       return totals
     }
-    if (pass === MAX_PASSES) {
+    if (comparison === MAX_COMPARISONS) {
       throw new Error(
-        `${to} still differed from ${from} after ${MAX_PASSES} passes: "index reindex" continues, "--rollback" removes ${to}`,
+        `${to} still differed from ${from} after ${MAX_COMPARISONS} comparisons: "index reindex" continues, "--rollback" removes ${to}`,
       )
     }
-    await pause(backoffMs(pass), undefined, { signal })
+    await pause(backoffMs(comparison), undefined, { signal })
   }
 }
 

@@ -16,7 +16,7 @@ export interface CompleteOptions extends IndexVersionsOptions {
  * Copies what `to` lacks before it is the only index of version records. A bulk may have reached
  * `from` alone before a fence, and the writer then finds the change in `from`. Without `from`, `to`
  * is all there is.
- * @throws Unavailable; Error when records are missing after all passes
+ * @throws Unavailable; Error when records are missing after all comparisons
  */
 export async function completeVersionRecords(
   { client, names, deadlineMs, versions, targets, from, to }: CompleteOptions,

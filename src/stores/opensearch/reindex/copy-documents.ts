@@ -26,7 +26,7 @@ export interface CopyOptions extends CompareOptions {
   onPage(documents: number): void
 }
 
-export interface PassResult {
+export interface CopyResult {
   copied: number
   /** Documents that `to` still lacks, because a copy conflicted with a newer version. */
   remaining: number
@@ -38,7 +38,7 @@ export interface PassResult {
  * timestamp is the version of a copy, so a concurrent write or removal wins.
  * @throws Unavailable; Error with the ids of damaged documents, since a copy would keep the damage
  */
-export async function copyDifferences(options: CopyOptions): Promise<PassResult> {
+export async function copyDifferences(options: CopyOptions): Promise<CopyResult> {
   const { onPage, signal } = options
   const result = { copied: 0, remaining: 0, removed: 0 }
   for await (const { missing, extra, scanned } of compareIndices(options)) {

@@ -19,29 +19,31 @@ export interface CopyRecordsOptions extends DocumentOptions, RetryOptions {
   alias: string
 }
 
-const MAX_PASSES = 10
+const MAX_COMPARISONS = 10
 
 /**
- * Copies version records until a pass finds none that `to` lacks, while writers write to both
- * indices: see `reindex.md`. @throws Unavailable; Error when records are missing after all passes
+ * Copies version records until a comparison finds none that `to` lacks, while writers write to both
+ * indices: see `reindex.md`.
+ * @throws Unavailable; Error when records are missing after all comparisons
  */
 export async function copyVersionRecords(options: CopyRecordsOptions): Promise<void> {
   const { from, to, signal } = options
-  for (let pass = 1; ; pass++) {
-    // A pass is repeated as a whole, because the point in time of its scan may be lost with a node.
+  for (let comparison = 1; ; comparison++) {
+    // Repeated as a whole, because the point in time of its scan may be lost with a node.
     const pages = { done: 0 }
     const behind = await retry(options, () => copyBehind(options, pages)).catch((error) => {
-      // A long pass that fails near its end has used up its retries, so another pass continues.
-      if (error instanceof Unavailable && pages.done > 0 && pass < MAX_PASSES) return null
+      // A long one that fails near its end has used up its retries, so another one continues.
+      const isRepeated = pages.done > 0 && comparison < MAX_COMPARISONS
+      if (error instanceof Unavailable && isRepeated) return null
       throw error
     })
     if (behind === 0) return
-    if (pass === MAX_PASSES) {
+    if (comparison === MAX_COMPARISONS) {
       throw new Error(
-        `${to} still lacked records of ${from} after ${MAX_PASSES} passes: "index reindex" continues, "--rollback" removes ${to}`,
+        `${to} still lacked records of ${from} after ${MAX_COMPARISONS} comparisons: "index reindex" continues, "--rollback" removes ${to}`,
       )
     }
-    await pause(backoffMs(pass), undefined, { signal })
+    await pause(backoffMs(comparison), undefined, { signal })
   }
 }
 

@@ -6,7 +6,7 @@ const indices = useTwoIndices()
 const copy = () => copyDifferences({ ...indices.options, dualSinceMs: 9, onPage() {} })
 const document = (order: string, writtenKey: number) => ({ account: 'a', order, writtenKey })
 
-describe('a pass of the backfill', () => {
+describe('a comparison of the backfill', () => {
   it('reads no document of equal indices by id', async () => {
     await indices.store('from', [document('one', 1), document('two', 2)])
     await indices.store('to', [document('one', 1), document('two', 2)])

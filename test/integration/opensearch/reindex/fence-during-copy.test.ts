@@ -22,7 +22,7 @@ it('a fence between two shards of the version records repeats no scan of the fir
   await intercepted.reindexing?.build({ shards: 1, onDelay: (reason) => delays.push(reason) })
   expect(delays).toContain('the writer has replaced its aliases; retrying')
   const [first, second] = [0, 1].map((shard) => `_shards:${shard}|_primary`)
-  // The second pass finds nothing to copy.
+  // The second comparison finds nothing to copy.
   expect(opened).toEqual([first, second, second, first, second])
   await test.refresh()
   const count = (index: string) => opensearch('GET', `${test.prefix}${index}/_count`)

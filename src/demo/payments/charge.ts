@@ -1,8 +1,12 @@
 import type { SourceOrder, SourcePayment } from '../../indexing/projection/source-order.ts'
+import { SECOND_MS } from '../../lib/durations.ts'
 import { formatInstant } from '../../lib/instant.ts'
 import type { Cart } from '../checkout/cart.ts'
 import type { Random } from '../random.ts'
 import type { Decline } from './cards.ts'
+
+/** From a charge to the response of its acquirer. */
+export const RESPONSE_MS = 4 * SECOND_MS
 
 export type Method = SourcePayment['method']
 

@@ -8,6 +8,7 @@ import {
   type OrderOutcome,
   outcomeOf,
   type PaymentFlow,
+  RESPONSE_MS,
 } from './charge.ts'
 
 type ExpiringMethod = Exclude<Method, 'CREDIT_CARD'>
@@ -25,7 +26,6 @@ const confirmationMs = {
   BOLETO: [8 * HOUR_MS, 60 * HOUR_MS],
 } as const satisfies Record<Method, readonly [number, number]>
 
-const ANSWER_MS = 4 * SECOND_MS
 const RETRY_MS = 2 * MINUTE_MS
 
 /** When a charge issued at `from` is confirmed as paid. */
@@ -47,7 +47,7 @@ export function paid(method: Method, { withInterest = false } = {}): PaymentFlow
 export function awaiting(method: ExpiringMethod): PaymentFlow {
   return (checkout) =>
     outcomeOf('AWAITING_PAYMENT', [charge(checkout, { method, status: 'PENDING' })], {
-      settledAt: checkout.createdAt + ANSWER_MS,
+      settledAt: checkout.createdAt + RESPONSE_MS,
     })
 }
 

@@ -1,18 +1,24 @@
 import type { SourcePayment } from '../../indexing/projection/source-order.ts'
 import { HOUR_MS, SECOND_MS } from '../../lib/durations.ts'
 import { MONTH_MS } from '../calendar.ts'
-import { type Checkout, charge, outcomeOf, type PaymentFlow, quoteFor } from './charge.ts'
+import {
+  type Checkout,
+  charge,
+  outcomeOf,
+  type PaymentFlow,
+  quoteFor,
+  RESPONSE_MS,
+} from './charge.ts'
 import { confirmationInstant } from './single-payments.ts'
 import { chargeInstants } from './subscriptions.ts'
 
-const ANSWER_MS = 4 * SECOND_MS
 const CONFIRMATION_MS = HOUR_MS
 
 /** Smart installments (one charge per month) with an unpaid first charge. */
 export const contractAwaiting: PaymentFlow = (checkout) => {
   const contract = drawContract(checkout)
   const first = installment(checkout, contract, 'PENDING', 1, checkout.createdAt + SECOND_MS)
-  const settledAt = checkout.createdAt + ANSWER_MS
+  const settledAt = checkout.createdAt + RESPONSE_MS
   return outcomeOf('AWAITING_PAYMENT', [first], { amountTotal: contract.amount, settledAt })
 }
 

@@ -1,5 +1,5 @@
 import type { SourcePayment } from '../../indexing/projection/source-order.ts'
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../../lib/durations.ts'
+import { DAY_MS, HOUR_MS } from '../../lib/durations.ts'
 import { MONTH_MS } from '../calendar.ts'
 import { bankDecline, communicationFailure } from './cards.ts'
 import {
@@ -9,6 +9,7 @@ import {
   type OrderOutcome,
   outcomeOf,
   type PaymentFlow,
+  RESPONSE_MS,
 } from './charge.ts'
 import { confirmationInstant } from './single-payments.ts'
 
@@ -18,7 +19,6 @@ export const TRIAL_MS = 7 * DAY_MS
 export const DELINQUENCY_MS = 10 * DAY_MS
 
 const RETRY_MS = 3 * DAY_MS
-const ANSWER_MS = 4 * SECOND_MS
 /** Time for the confirmation of the last charge of a series before `until`. */
 const CONFIRMATION_MS = HOUR_MS
 
@@ -73,7 +73,7 @@ export const canceledDelinquent: PaymentFlow = (checkout) => {
 export const trial: PaymentFlow = (checkout) =>
   outcomeOf('TRIAL', [trialPayment(checkout)], {
     amountTotal: 0,
-    settledAt: checkout.createdAt + ANSWER_MS,
+    settledAt: checkout.createdAt + RESPONSE_MS,
   })
 
 /** A trial that ended without a subscription. */

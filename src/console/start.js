@@ -98,7 +98,7 @@ function scheduleCheck({ expires_at: expiresAt }) {
 }
 
 /**
- * Whether the session of the page goes on. Only the server ends one, since the clock of the browser
+ * Whether the session of the page continues. Only the server ends one, since the clock of the browser
  * may be wrong. All tabs share the cookie, so another one may have opened another account.
  */
 async function checkSession() {

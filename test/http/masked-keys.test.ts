@@ -92,7 +92,7 @@ const personalIn = (text: string) => text.match(PERSONAL_LETTER)?.join('') ?? ''
 const ordersIn = (body: { data?: Order[]; customer?: unknown }): Order[] =>
   body.data ?? (body.customer === undefined ? [] : [body as Order])
 
-it('no answer or header has a byte of the personal fields beyond their mask', async () => {
+it('no response or header has a byte of the personal fields beyond their mask', async () => {
   const keys = await Promise.all(
     [OWNER, COPRODUCER].map(async (accountId) => (await app.issue({ accountId, ...MASKED })).key),
   )

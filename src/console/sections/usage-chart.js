@@ -7,7 +7,7 @@ const BAR = 14
 
 /** The series of the chart, from the bottom: field → its name. */
 const SERIES = {
-  answered: 'Atendidas',
+  served: 'Atendidas',
   failed: 'Com erro',
   limited: 'Acima do limite',
 }

@@ -94,5 +94,5 @@ function sum(rows) {
       if (Number(status) >= 400) errors += count
     }
   }
-  return { requests, limited, failed: errors - limited, answered: requests - errors }
+  return { requests, limited, failed: errors - limited, served: requests - errors }
 }

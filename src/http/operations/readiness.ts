@@ -30,7 +30,7 @@ export function createReadiness(
 ): Readiness {
   const check = createReadinessCheck(
     { orders: () => probeOrders(orders), keys: () => keys.ping() },
-    'the API answers 503',
+    'the API responds 503',
     logger,
   )
   return async () => {

@@ -20,7 +20,7 @@ export function createRejectionReporter(
   { shedRequests, closedConnections }: RejectionCounters,
 ) {
   const logShed = createThrottledLog<ShedReason>((shed) => {
-    logger.warn({ shed }, 'overloaded: requests were answered 503')
+    logger.warn({ shed }, 'overloaded: requests were rejected with 503')
   }, LOG_INTERVAL_MS)
   const logClosed = createClosedConnectionLog(logger)
 

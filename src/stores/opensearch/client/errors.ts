@@ -34,7 +34,7 @@ export const INDEX_NOT_FOUND = 'index_not_found_exception'
 const INDEX_EXISTS = 'resource_already_exists_exception'
 
 export const NOT_JSON =
-  'OPENSEARCH_URL did not answer with JSON: check that it is the address of OpenSearch'
+  'OPENSEARCH_URL did not respond with JSON: check that it is the address of OpenSearch'
 const WRONG_CREDENTIALS =
   'OpenSearch rejected the user or the password in OPENSEARCH_URL (401): check both, percent-encoded'
 const CHECK_AUTHORITY =
@@ -92,7 +92,7 @@ export function toStoreError(error: unknown): Error {
     statusCode === TOO_MANY_REQUESTS ||
     type === INDEX_BLOCKED ||
     type === INDEX_CLOSED
-  if (isTransient) return new Unavailable(`OpenSearch answered ${statusCode} ${type}: ${reason}`)
+  if (isTransient) return new Unavailable(`OpenSearch responded ${statusCode} ${type}: ${reason}`)
   if (type === INDEX_NOT_FOUND) return missingIndex(reason)
   if (statusCode === UNAUTHORIZED) {
     return new RequestRejectedError(statusCode, type, reason, WRONG_CREDENTIALS)

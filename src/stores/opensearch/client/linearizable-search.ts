@@ -52,7 +52,7 @@ export async function* searchLinearizable(
     const response = await searchRaw(target, { ...body, ...next })
     const found = markerState(response)
     if (found === null || isOlderState(found, marker))
-      throw new Unavailable(`an outdated copy of ${target.index} answered a search: try again`)
+      throw new Unavailable(`an outdated copy of ${target.index} responded to a search: try again`)
     const page = foundHits(target, response)
     if (page.length > 0) yield page
     if (page.length < pageSize) return

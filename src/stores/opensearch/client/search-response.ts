@@ -29,7 +29,7 @@ export function completeHits(response: SearchResponse): Hit[] {
 export function completeRawHits(response: SearchResponse): unknown[] {
   const hits = completeHitsOfAllShards(response)
   if (response._shards?.total !== 1)
-    throw new Unavailable(`${answeredFrom(response)}; expected one shard`)
+    throw new Unavailable(`${respondingShards(response)}; expected one shard`)
   return hits
 }
 
@@ -38,7 +38,7 @@ export function completeHitsOfAllShards(response: SearchResponse): unknown[] {
   const { timed_out, _shards, hits } = response
   if (timed_out !== false) throw new Unavailable('OpenSearch timed out during a search')
   if (!isCompleteOverShards(_shards))
-    throw new Unavailable(`${answeredFrom(response)}; expected all of them`)
+    throw new Unavailable(`${respondingShards(response)}; expected all of them`)
   if (!Array.isArray(hits?.hits)) throw new Unavailable(MISSING_HITS)
   return hits.hits
 }
@@ -52,9 +52,9 @@ export function isCompleteOverShards(shards: SearchResponse['_shards']): boolean
   return Number(total) >= 1 && successful === total && failed === 0
 }
 
-function answeredFrom({ _shards }: SearchResponse): string {
+function respondingShards({ _shards }: SearchResponse): string {
   const { total, successful, failed } = _shards ?? {}
-  return `OpenSearch answered from the shards ${JSON.stringify({ total, successful, failed })}`
+  return `OpenSearch responded from the shards ${JSON.stringify({ total, successful, failed })}`
 }
 
 const MISSING_HITS = 'the search response of OpenSearch has no valid hits'

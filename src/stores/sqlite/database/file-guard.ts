@@ -9,7 +9,7 @@ import { isDamage, toNamedError, toUnavailable } from './failures.ts'
 const replacedMessage = (file: string) =>
   `${file} was removed or replaced while this process had it open: start the process again`
 
-/** The same while the system cannot tell: a folder without permission, or a failing disk. */
+/** The same while the system cannot check: a folder without permission, or a failing disk. */
 const unknownMessage = (file: string, error: unknown) =>
   `cannot read the identity of ${file}: ${errorText(error)}. Check DATA_DIR and its disk`
 

@@ -84,7 +84,7 @@ describe('a search that includes every earlier write', () => {
 
   it.each(OUTDATED)('is unavailable when a node %s', async (_what, outdated) => {
     const error = await thrownBy(search(outdated))
-    expect(error).toEqual(new Unavailable('an outdated copy of d answered a search: try again'))
+    expect(error).toEqual(new Unavailable('an outdated copy of d responded to a search: try again'))
   })
 
   it('is unavailable when another node answers for a later page', async () => {

@@ -69,7 +69,7 @@ it('readiness logs the reasons once, and the recovery', async () => {
   await readiness()
   expect(logged).toMatchObject([
     {
-      msg: 'not ready: the API answers 503',
+      msg: 'not ready: the API responds 503',
       reasons: { orders: expect.stringContaining('no answer') },
     },
     { msg: 'ready again' },

@@ -157,10 +157,10 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
   }
 
   async function hasOlderBulks(epoch: number): Promise<boolean> {
-    const answer = await read(deadlineMs, (options) =>
+    const response = await read(deadlineMs, (options) =>
       client.tasks.list({ actions: [BULK_ACTIONS] }, options),
     )
-    const { nodes, node_failures, task_failures } = answer as TaskList
+    const { nodes, node_failures, task_failures } = response as TaskList
     if (node_failures?.length || task_failures?.length || nodes === undefined) {
       throw new Unavailable('the task list of OpenSearch is incomplete: a node did not respond')
     }

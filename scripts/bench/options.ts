@@ -22,7 +22,7 @@ const INTEGERS = {
   'load-orders': [1_000, 10_000_000, 100_000, LOAD_ABOUT],
   rate: [10, 10_000, 500, 'changes a second while the lag is measured'],
   largest: [10_000, 10_000_000, 1_000_000, LARGEST_ABOUT],
-  dead: [10, 10_000, 1_000, 'webhook endpoints that never answer'],
+  dead: [10, 10_000, 1_000, 'webhook endpoints that never respond'],
   idle: [100, 100_000, 10_000, 'webhook endpoints without events'],
   pending: [1_000, 10_000_000, 1_000_000, 'pending deliveries of webhooks'],
   waiting: [1_000, 1_000_000, 100_000, WAITING_ABOUT],

@@ -37,10 +37,10 @@ const FIGURES = {
 export type Figure = keyof typeof FIGURES
 const figureNames = Object.keys(FIGURES) as Figure[]
 
-/** One measurement of a contender; CPU times are microseconds for each answer. */
+/** One measurement of a contender; CPU times are microseconds for each response. */
 export interface Sample extends Partial<Record<Figure, number>> {
   answers?: number
-  /** Kind of wrong answer → how often. */
+  /** Kind of wrong response → how often. */
   failures?: Readonly<Record<string, number>>
 }
 
@@ -128,7 +128,7 @@ export function recordedOf({ sections, recorded }: PartReport): Recorded {
   }
 }
 
-/** The wrong answers, a line for each kind and contender: they void the figures. */
+/** The wrong responses, a line for each kind and contender: they void the figures. */
 export function failuresOf({ sections, failures = [] }: PartReport): string[] {
   return [...sections.flatMap(({ results }) => results.flatMap(failuresIn)), ...failures]
 }
@@ -139,12 +139,12 @@ function failuresIn({ name, samples }: Result): string[] {
     const all = taken.flatMap(({ failures = {} }) => Object.entries(failures))
     return [...Map.groupBy(all, ([what]) => what)].map(([what, counts]) => {
       const times = sum(counts.map(([, count]) => count))
-      return `! ${name}, ${contender}: ${what}, ${times} of ${answers} answers`
+      return `! ${name}, ${contender}: ${what}, ${times} of ${answers} responses`
     })
   })
 }
 
-/** A row for each contender of each scenario; `!` marks those with wrong answers. */
+/** A row for each contender of each scenario; `!` marks those with wrong responses. */
 export function renderSection({ title, results, base, notes = [] }: Section): string {
   const taken = results.flatMap(({ samples }) => Object.values(samples).flat())
   const figures = figureNames.filter((name) => taken.some((sample) => sample[name] !== undefined))

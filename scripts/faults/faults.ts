@@ -26,7 +26,7 @@ function toxic(name: string, switches: Switches): Fault {
 
 /** Resets the connection within every response, or within every nth. */
 function reset(afterBytes: number, everyNth = 1): Fault {
-  const which = everyNth === 1 ? '' : `, 1 answer in ${everyNth}`
+  const which = everyNth === 1 ? '' : `, 1 response in ${everyNth}`
   return toxic(`reset after ${afterBytes} B${which}`, {
     truncateResponses: { afterBytes, everyNth },
   })

@@ -52,7 +52,7 @@ def own_cursors_accepted(ctx, response, case):
 def filter_failure(context, failure, case, response):
     """Returns false for a failure that is a correct response by our guide."""
     if isinstance(failure, UnsupportedMethodResponse):
-        # The check expects 405. This API answers 404 for an unknown method as for an unknown path.
+        # The check expects 405. This API responds 404 for an unknown method as for an unknown path.
         return not is_error(response, 404, "resource_missing")
     if isinstance(failure, RejectedPositiveData):
         if response.status_code == 304:

@@ -76,7 +76,7 @@ def after_call(context, case, response):
 def filter_failure(context, failure, case, response):
     """Returns false for a failure that is a correct response by our guide."""
     if isinstance(failure, UnsupportedMethodResponse):
-        # The check expects 405. This API answers 404 for an unknown method as for an unknown path.
+        # The check expects 405. This API responds 404 for an unknown method as for an unknown path.
         return not is_error(response, 404, "resource_missing")
     if isinstance(failure, AcceptedNegativeData):
         # Each line has its own result, and a bad one does not stop the others.

@@ -46,7 +46,7 @@ export function faultsOf(runs: readonly Run[], minimumCases: number): string[] {
     cursorsOf(runs) === 0 && 'no cursor of its own was accepted',
     // Responses with 401 or 404 only would match the description, too.
     answered.length < Math.max(...runs.map(({ report }) => report.operations.selected)) &&
-      ['an operation that never answered 200', ...rejecting].join(': '),
+      ['an operation that never responded 200', ...rejecting].join(': '),
   ].filter((fault) => fault !== false)
   return [...runs.flatMap(faultsOfOne), ...faults]
 }
@@ -60,7 +60,7 @@ function faultsOfOne({ phases, report }: Run): string[] {
       .map((name) => [name, report.phases[name]?.status ?? 'missing'] as const)
       .filter(([, status]) => !ENDED.includes(status))
       .map(([name, status]) => `phase ${name}: ${status}`),
-    cases.errored > 0 && `${cases.errored} cases without an answer`,
+    cases.errored > 0 && `${cases.errored} cases without a response`,
     operations.selected === 0 && 'no operations',
   ].filter((fault) => fault !== false)
   if (faults.length === 0 && report.exit_code !== 0) return [`exit status ${report.exit_code}`]

@@ -18,8 +18,8 @@ export interface DemoReceiver {
 }
 
 /**
- * Starts a receiver on the loopback address: it verifies each webhook, answers 204, and passes the
- * event on. A webhook that is not valid is answered with 400, and reported.
+ * Starts a receiver on the loopback address: it verifies each webhook, responds 204, and passes the
+ * event on. A webhook that is not valid gets 400, and reported.
  */
 export async function startReceiver(report: (line: string) => void): Promise<DemoReceiver> {
   const received: WebhookEvent[] = []

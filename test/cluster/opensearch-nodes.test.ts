@@ -139,7 +139,7 @@ it('an erased order stays erased when a node resumes with a bulk of its first ve
   expect(await writer.orders.get('acc_1', 'ord_1')).toBeNull()
 })
 
-describe('a node that left the cluster answers as the primary that it was', () => {
+describe('a node that left the cluster responds as the primary that it was', () => {
   it.each(['the same writer', 'the next writer'])(
     'but %s removes an order from an account that the node does not know',
     { timeout: TEST_MS },

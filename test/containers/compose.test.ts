@@ -38,7 +38,7 @@ const streamOrder = (id: string) =>
     ['index', 'load', '-', '--stream'],
     `${JSON.stringify(sourceOrder({ id, owner_account_id: ACCOUNT }))}\n`,
   )
-/** Waits until the API, or the edge in front of it, answers with this status. */
+/** Waits until the API, or the edge in front of it, responds with this status. */
 const expectStatus = (
   path: string,
   headers: Record<string, string>,
@@ -63,7 +63,7 @@ describe('docker compose up', () => {
     expect(JSON.parse(text).data).toHaveLength(2)
   })
 
-  it('the console answers behind the edge, under its own host name only', async () => {
+  it('the console responds behind the edge, under its own host name only', async () => {
     expect(await get(`${EDGE}/painel`, CONSOLE)).toMatchObject({ status: 200 })
     expect(await get(`${EDGE}/painel`)).toMatchObject({ status: 404 })
   })

@@ -72,7 +72,7 @@ describe('GET /v1/account', () => {
     expect(await app.error('/v1/account', { key })).toMatchObject({ status: 429 })
   })
 
-  it('answers 403 for a blocked account, and 401 for a revoked key', async () => {
+  it('responds 403 for a blocked account, and 401 for a revoked key', async () => {
     const accountId = newAccount()
     const blocked = await app.issue({ accountId })
     await app.services.keys.setAccountBlocked(accountId, true)
@@ -85,7 +85,7 @@ describe('GET /v1/account', () => {
     expect(await app.error('/v1/account', { key: revoked.key })).toMatchObject({ status: 401 })
   })
 
-  it('answers 304 for its ETag, and HEAD without a body', async () => {
+  it('responds 304 for its ETag, and to HEAD without a body', async () => {
     const { key } = await app.issue({ accountId: newAccount() })
     const { headers } = await accountOf(key)
     const again = await accountOf(key, { 'if-none-match': `${headers['etag']}` })

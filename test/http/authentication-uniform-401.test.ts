@@ -44,7 +44,7 @@ const wellFormed: [string, () => string][] = [
 let address = 0
 
 /** The raw response, with its request id and date replaced. */
-async function answerTo(requestLine: string, authorization: string | undefined): Promise<string> {
+async function responseTo(requestLine: string, authorization: string | undefined): Promise<string> {
   address += 1 // Every request uses another address, so that none is blocked.
   const socket = await openSocket(port)
   const lines = [
@@ -71,9 +71,9 @@ describe.each([
   it.each([...malformed, ...wellFormed])(
     'the 401 response is byte for byte the same for %s as for no key',
     async (_name, credential) => {
-      const withoutKey = await answerTo(requestLine, undefined)
+      const withoutKey = await responseTo(requestLine, undefined)
       expect(withoutKey).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/)
-      expect(await answerTo(requestLine, credential())).toBe(withoutKey)
+      expect(await responseTo(requestLine, credential())).toBe(withoutKey)
     },
   )
 })
@@ -82,7 +82,7 @@ describe('the lookup of a key', () => {
   /** The digests that the key cache looked up during one request. */
   async function lookedUp(credential: string): Promise<string[]> {
     using find = vi.spyOn(app.services.keyCache, 'find')
-    await answerTo('GET /v1/orders', credential)
+    await responseTo('GET /v1/orders', credential)
     return find.mock.calls.map(([digest]) => digest)
   }
 

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSocket, readAnswers } from '../support/http/raw-http.ts'
+import { openSocket, readResponses } from '../support/http/raw-http.ts'
 import { createTestApp, ROOMY, type TestApp } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 
@@ -50,7 +50,7 @@ async function readBodies(requests: readonly string[]): Promise<string[]> {
     await nextTurn()
     socket.resume()
   })
-  return (await readAnswers(socket, requests.length)).map(({ body }) => body)
+  return (await readResponses(socket, requests.length)).map(({ body }) => body)
 }
 
 describe('pages of many connections at once', () => {

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Letters that nothing else in an answer has, so that one of them shows where it came from. */
+/** Letters that nothing else in a response has, so that one of them shows where it came from. */
 const PERSONAL = 'ሀለሐመሠረሰቀበተኀነአከወዐዘየደገ'
 const PERSONAL_LETTER = /[ሀ-፿]/gu
 const personal = fc.string({
@@ -70,7 +70,7 @@ const orders: fc.Arbitrary<SourceOrder> = fc
 
 type Answer = Awaited<ReturnType<TestApp['call']>>
 
-/** Fails when an answer has more of a customer than the masked fields show. */
+/** Fails when a response has more of a customer than the masked fields show. */
 function expectMasked({ text, headers }: Answer): void {
   const shown: Order[] = text === '' ? [] : ordersIn(JSON.parse(text))
   for (const { id, customer } of shown) {
@@ -189,7 +189,7 @@ describe('a key with orders:read_masked', () => {
   })
 
   it.each(['customer_email=rita@exemplo.com.br', 'customer_email=', 'customer_document=x'])(
-    'gets 400 for %s, and the same answer for another value',
+    'gets 400 for %s, and the same response for another value',
     async (filter) => {
       const [param] = filter.split('=')
       const refusal = await app.error(`/v1/orders?limit=x&${filter}`, { key: masked })

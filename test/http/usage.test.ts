@@ -22,7 +22,7 @@ async function usageOf(accountId: string, { services }: TestApp = app) {
   })
 }
 
-it('counts every answer to a key by status, 304, 400 and 404 included', async () => {
+it('counts every response to a key by status, 304, 400 and 404 included', async () => {
   const { key, record } = await app.issue()
   const { headers } = await app.call('/v1/orders/ord_1', { key })
   await app.call('/v1/orders/ord_1', { key, headers: { 'if-none-match': `${headers['etag']}` } })
@@ -40,7 +40,7 @@ it('counts every answer to a key by status, 304, 400 and 404 included', async ()
   ])
 })
 
-it('counts an answer beyond the rate limit, and reports it apart', async () => {
+it('counts a response beyond the rate limit, and reports it apart', async () => {
   const { key } = await limitedApp.issue()
   const answers = await Promise.all(
     Array.from({ length: 30 }, () => limitedApp.call('/v1/orders', { key })),

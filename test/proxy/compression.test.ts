@@ -79,7 +79,7 @@ describe('a page of orders', () => {
     ['compressed', GZIP],
     ['plain', {}],
   ])(
-    'the edge answers 304 without a body to a client with the %s form, whatever it accepts now',
+    'the edge responds 304 without a body to a client with the %s form, whatever it accepts now',
     async (_, held) => {
       const tag = `${(await get(LIST, held)).headers['etag']}`
       for (const accepted of [{}, GZIP]) {
@@ -91,7 +91,7 @@ describe('a page of orders', () => {
     },
   )
 
-  it('the edge answers HEAD without a body and with the same tag', async () => {
+  it('the edge responds to HEAD without a body and with the same tag', async () => {
     const head = await get(LIST, GZIP, 'HEAD')
     expect([head.status, head.body.length]).toEqual([200, 0])
     const plainTag = `${(await get(LIST, {})).headers['etag']}`

@@ -6,7 +6,7 @@ import { HOST, type ProxyUnderTest, startProxy } from '../support/http/proxy.ts'
 
 const CONSOLE_HOST = 'console.example.com'
 
-/** A server that answers every request with its name. */
+/** A server that responds to every request with its name. */
 async function startNamed(name: string): Promise<{ server: Server; port: number }> {
   const server = createServer((_request, response) => response.end(name))
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HOST, type ProxyUnderTest, startProxy } from '../support/http/proxy.ts'
-import { readAnswers } from '../support/http/raw-http.ts'
+import { readResponses } from '../support/http/raw-http.ts'
 import { openServedStore, type ServedStore } from '../support/stores/served-store.ts'
 
 let store: ServedStore
@@ -43,7 +43,7 @@ async function callH2(headers: OutgoingHttpHeaders) {
 }
 
 describe('plain HTTP', () => {
-  it('the edge answers plain HTTP with a hint to use HTTPS and does not forward it', async () => {
+  it('the edge rejects plain HTTP with a hint to use HTTPS and does not forward it', async () => {
     const response = await fetch(`http://127.0.0.1:${edge.httpPort}/v1/orders?limit=1`, {
       headers: { authorization: `Bearer ${key}` },
     })
@@ -124,7 +124,7 @@ describe('input that is not HTTP', () => {
     async (_, bytes) => {
       const socket = await edge.open()
       socket.write(bytes)
-      const [answer] = await readAnswers(socket)
+      const [answer] = await readResponses(socket)
       expect(answer?.status).toBeOneOf([400, 414, 431]) // The last two where HAProxy is new.
       expect(answer?.headers).not.toHaveProperty('request-id')
       expect(answer?.headers['content-type']).toBe('text/html')
@@ -161,7 +161,7 @@ describe('input that is not HTTP', () => {
     const drip = setInterval(() => socket.write('a'), 20) // Shorter than the idle timeout.
     try {
       socket.write(`GET /x HTTP/1.1\r\nHost: ${HOST}\r\nX-Slow: `)
-      expect(await readAnswers(socket)).toEqual([])
+      expect(await readResponses(socket)).toEqual([])
     } finally {
       clearInterval(drip)
       await edgeWithShortTimeout.stop()
@@ -186,7 +186,7 @@ describe('the client address', () => {
           'X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: http\r\n' +
           'Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\nBaggage: a=b\r\n\r\n',
       )
-      const [answer] = await readAnswers(socket, 1)
+      const [answer] = await readResponses(socket, 1)
       expect(JSON.parse(answer?.body ?? '')).toEqual({
         host: [HOST],
         connection: ['close'],
@@ -210,7 +210,7 @@ describe('the client address', () => {
         socket.write(
           `GET /v1/orders HTTP/1.1\r\nHost: ${HOST}\r\nX-Forwarded-For: 192.0.2.${n}\r\n\r\n`,
         )
-      return (await readAnswers(socket, count)).map(({ status }) => status)
+      return (await readResponses(socket, count)).map(({ status }) => status)
     }
     try {
       expect(await statusesOf('203.0.113.7', 31)).toEqual([...Array(30).fill(401), 429])

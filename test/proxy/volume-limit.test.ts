@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HOST, type ProxyUnderTest, startProxy } from '../support/http/proxy.ts'
-import { readAnswers } from '../support/http/raw-http.ts'
+import { readResponses } from '../support/http/raw-http.ts'
 import { openServedStore, type Served, type ServedStore } from '../support/stores/served-store.ts'
 import { emptyResponse } from './empty-response.ts'
 
@@ -63,7 +63,7 @@ describe('the volume limit', () => {
     for (const address of addresses) {
       const socket = await edge.openFrom(address)
       socket.write(`GET /x HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
-      const [answer] = await readAnswers(socket, 1)
+      const [answer] = await readResponses(socket, 1)
       statuses.push(answer?.status)
     }
     return statuses

@@ -1,6 +1,6 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 
-export interface BlockingAnswer {
+export interface BlockingResponse {
   status: number
   headers: Record<string, string | undefined>
   body: string
@@ -28,13 +28,13 @@ export function openBlockingFetch() {
 
   return {
     /** @throws Error without a response */
-    fetch(url: string, headers: Record<string, string>): BlockingAnswer {
+    fetch(url: string, headers: Record<string, string>): BlockingResponse {
       const { port1, port2 } = new MessageChannel()
       const flag = new Int32Array(new SharedArrayBuffer(4))
       worker.postMessage({ url, headers, port: port2, flag }, [port2])
       Atomics.wait(flag, 0, 0)
       const { message } = receiveMessageOnPort(port1) as {
-        message: BlockingAnswer | { failed: string }
+        message: BlockingResponse | { failed: string }
       }
       port1.close()
       if ('failed' in message) throw new Error(message.failed)

@@ -82,7 +82,7 @@ describe("the recipe for n8n, run by n8n's own engine and nodes", () => {
     { status: 429, headers: { 'retry-after': '300' }, message: 'too many requests' },
     { status: 503, message: 'Service unavailable' },
   ])(
-    'the n8n recipe fails without a partial result when an edge answers $status without a body',
+    'the n8n recipe fails without a partial result when an edge responds $status without a body',
     async ({ message, ...answer }) => {
       service.faultServer.answer(3, answer)
       const { error, orders } = await run('Carga completa', { settings: { retryOnFail: false } })

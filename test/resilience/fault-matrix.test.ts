@@ -3,9 +3,9 @@ import { breachesOf } from '../../scripts/faults/breaches.ts'
 import { type Matrix, runMatrix } from '../../scripts/faults/matrix.ts'
 import { FIRST_START_MS } from '../harness/services/opensearch.ts'
 
-/** So long that a busy machine answers in time where there is no fault. */
+/** So long that a busy machine responds in time where there is no fault. */
 const REQUEST_DEADLINE_MS = 6_000
-/** How much later than the deadline a busy machine may answer. */
+/** How much later than the deadline a busy machine may respond. */
 const BUSY_MS = 5_000
 
 /** `npm run -s faults` runs longer and writes its result to openapi/fault-matrix.md. */

@@ -56,7 +56,7 @@ interface LoopPlan {
   processes?: number
 }
 
-/** A contender that receives as many requests as it can answer. */
+/** A contender that receives as many requests as it can serve. */
 export function loopContender(
   { options, readCpu, signal }: Pick<BenchContext, 'options' | 'readCpu' | 'signal'>,
   { name, client, requests, server }: LoopPlan,
@@ -103,7 +103,7 @@ export async function warmUpProcesses(
   }
 }
 
-/** The difference of two readings for each of so many answers. */
+/** The difference of two readings for each of so many responses. */
 export function differencePer<T extends object>(answers: number, before: T, after: T): T {
   const names = Object.keys(before) as (keyof T)[]
   const grown = names.map((name) => [name, (Number(after[name]) - Number(before[name])) / answers])

@@ -16,11 +16,11 @@ import { recordSearches } from './searches.ts'
 /** A service, or several that share their work. */
 type MeasuredServer = Pick<RunningApi, 'origin' | 'cpuMicros' | 'residentBytes'>
 
-/** A contender that answers pages of orders. */
+/** A contender that returns pages of orders. */
 export interface PageSource {
   name: string
   client: LoadClient
-  /** Absent where OpenSearch itself answers. */
+  /** Absent where OpenSearch itself responds. */
   server?: MeasuredServer
   processes?: number
   /** A request for each place of the case. */

@@ -111,7 +111,7 @@ async function measurePush(lines: readonly string[], settings: Settings): Promis
   return { perSecond: written / seconds, processMicros: cpuMicros / written }
 }
 
-/** Returns how many orders were written. @throws Error for any other answer */
+/** Returns how many orders were written. @throws Error for any other response */
 async function push(origin: string, body: string): Promise<number> {
   const response = await fetch(`${origin}/v1/source-orders`, {
     method: 'POST',

@@ -134,7 +134,7 @@ async function probe(api: RunningApi, request: LoadRequest | undefined, signal: 
   return { megabytes: Math.max(...megabytes), newcomersMs }
 }
 
-/** Counts answers by their outcome. Latencies and the rate are those of served requests. */
+/** Counts responses by their outcome. Latencies and the rate are those of served requests. */
 export function outcomeFigures(outcomes: readonly Outcome[], ms: number) {
   const of = (failure: string | undefined) => outcomes.filter((one) => one.failure === failure)
   const [served, shed, limited] = [of(undefined), of(SHED), of(LIMITED)]

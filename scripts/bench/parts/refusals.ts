@@ -17,7 +17,7 @@ import type { Result, Sample, Section } from '../report.ts'
 export interface Refusal {
   name: string
   requests: readonly LoadRequest[]
-  /** Other answers that are right, and how often at most. */
+  /** Other responses that are right, and how often at most. */
   allowed?: { what: string; times: number }
 }
 

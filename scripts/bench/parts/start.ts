@@ -24,10 +24,10 @@ const RETRY_MS = 1
 const LEGEND = `bare: a bare route of Fastify; source: serve, node src/main.ts (types are stripped)
 built: serve, node dist/main.js (npm run build)`
 
-/** The time to the first answer on an embedded store with orders, against a bare route. */
+/** The time to the first response on an embedded store with orders, against a bare route. */
 export const startPart: Part = {
   name: 'start',
-  about: 'from the start of the process to the first answer, against a bare Fastify',
+  about: 'from the start of the process to the first response, against a bare Fastify',
   async measure(context, scope) {
     const { orders, options, signal, log } = context
     const { settings, services } = await openEmbedded(context.settings, scope)
@@ -66,7 +66,7 @@ export const startPart: Part = {
     const ratios = ['source', 'built'].map((of) => {
       return { name: `start÷bare ${of}`, of, per: 'bare', figure: 'startMs', isCost: true } as const
     })
-    const title = `From the start of the process to the first right answer; the embedded store with ${orders.count} orders`
+    const title = `From the start of the process to the first right response; the embedded store with ${orders.count} orders`
     const results = result ? [{ ...result, name: '' }] : []
     return { sections: [{ title, results, base: 'bare', ratios, notes: [LEGEND] }] }
   },
@@ -93,7 +93,7 @@ async function preparePage(
 }
 
 /**
- * Starts a program in a separate process and returns the milliseconds until its first right answer
+ * Starts a program in a separate process and returns the milliseconds until its first right response
  * on the port in `PORT`. Kills it `lingerMs` later.
  */
 async function timeFirstAnswer(
@@ -114,7 +114,7 @@ async function timeFirstAnswer(
   const startedAt = performance.now()
   const started = await scratch.start('started', command, args)
   try {
-    const explain = async () => `no right answer. ${await started.describe()}`
+    const explain = async () => `no right response. ${await started.describe()}`
     const limits = { timeoutMs: TIMEOUT_MS, intervalMs: RETRY_MS, shouldAbort: started.hasEnded }
     await poll(isRight, explain, limits)
     const ms = performance.now() - startedAt

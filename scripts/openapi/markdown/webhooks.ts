@@ -5,7 +5,7 @@ import { parameterRow } from './operations.ts'
 /** Types whose examples the Markdown shows; the description has one of every type. */
 const SHOWN = ['order.paid', 'order.payment_declined', 'order.removed', 'webhook.test']
 
-/** Renders the webhooks: all types, their common headers and answers, and some whole examples. */
+/** Renders the webhooks: all types, their common headers and responses, and some whole examples. */
 export function webhooksChapter({ webhooks }: Description): string {
   const all = Object.entries(webhooks).map(([type, { post }]) => ({ type, ...post }))
   const [first] = all

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { answerWithExamples, answerWithNothing } from '../../support/console/console-answers.ts'
 import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
+import { respondWithExamples, respondWithNothing } from '../../support/console/console-responses.ts'
 import { accessibilityViolations } from '../../support/http/accessibility.ts'
 import {
   DESKTOP,
@@ -51,7 +51,7 @@ describe.each(looks)('the console on %s', (_name, viewport) => {
 
   it('every section is accessible, and fits the screen', async () => {
     await open()
-    await answerWithExamples(page)
+    await respondWithExamples(page)
     for (const section of sections) {
       await show(section)
       expect(await page.locator('main li.card').count()).toBeGreaterThan(0)
@@ -61,7 +61,7 @@ describe.each(looks)('the console on %s', (_name, viewport) => {
 
   it('every section of a new account explains itself, and is accessible', async () => {
     await open('acc_new')
-    await answerWithNothing(page)
+    await respondWithNothing(page)
     for (const section of sections) {
       await show(section)
       expect((await page.locator('.empty p').innerText()).length).toBeGreaterThan(20)
@@ -71,7 +71,7 @@ describe.each(looks)('the console on %s', (_name, viewport) => {
 
   it('the dialogs and the end of a session are accessible, and fit the screen', async () => {
     await open()
-    await answerWithExamples(page)
+    await respondWithExamples(page)
     await page.getByRole('button', { name: 'Criar chave' }).click()
     await page.getByLabel('Nome').fill('ERP')
     expect(await faults()).toEqual([])

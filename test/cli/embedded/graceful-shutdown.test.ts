@@ -10,11 +10,11 @@ import {
 } from '../../support/cli/command.ts'
 import {
   createCounts,
-  expectAllAnswered,
+  expectAllSucceeded,
   RETRY_WHEN_SHED,
   sendContinuously,
 } from '../../support/http/keep-alive-client.ts'
-import { readAnswers } from '../../support/http/raw-http.ts'
+import { readResponses } from '../../support/http/raw-http.ts'
 import { ROOMY } from '../../support/http/test-app.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
@@ -92,7 +92,7 @@ it(
     mayConnect = false
     expect(await service.stop()).toBe(0)
     await Promise.all(clients)
-    expectAllAnswered(counts, service)
+    expectAllSucceeded(counts, service)
     expect(counts).toMatchObject({ closes: 10, failures: [] })
   },
 )
@@ -105,7 +105,7 @@ it('graceful shutdown lets a client read a large response to its end', async () 
   await once(socket, 'readable')
   const stopped = service.stop()
   await new Promise((resolve) => setTimeout(resolve, 2_000))
-  const [answer] = await readAnswers(socket, 1)
+  const [answer] = await readResponses(socket, 1)
   expect(JSON.parse(answer?.body ?? '').data).toHaveLength(8)
   expect(await stopped).toBe(0)
 })

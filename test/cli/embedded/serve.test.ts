@@ -25,7 +25,7 @@ import {
   startCommand,
   startService,
 } from '../../support/cli/command.ts'
-import { readAnswers } from '../../support/http/raw-http.ts'
+import { readResponses } from '../../support/http/raw-http.ts'
 import { temporaryFolder } from '../../support/stores/backend.ts'
 
 const keyIn = (stdout: string) => /key_live_\w+/.exec(stdout)?.[0] ?? ''
@@ -230,7 +230,7 @@ describe('serve', () => {
     const stopped = [service.stop(), service.stop()]
     await expect.poll(() => service.output().stderr).toContain('"closing"')
     socket.write('host\r\n\r\n')
-    const [answer] = await readAnswers(socket)
+    const [answer] = await readResponses(socket)
     expect(answer?.status).toBe(401)
     expect(answer?.headers['connection']).toBe('close')
     expect(await Promise.all(stopped)).toEqual([0, 0])

@@ -10,12 +10,12 @@ import {
 } from '../../support/cli/command.ts'
 import {
   createCounts,
-  expectAllAnswered,
+  expectAllSucceeded,
   RETRY_WHEN_SHED,
   sendContinuously,
 } from '../../support/http/keep-alive-client.ts'
 import { metricIn } from '../../support/http/metric.ts'
-import { openSocket, readAnswers } from '../../support/http/raw-http.ts'
+import { openSocket, readResponses } from '../../support/http/raw-http.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 
@@ -164,7 +164,7 @@ describe('serve with two workers, one after the other,', () => {
     const stopped = service.stop('SIGKILL')
     await new Promise((resolve) => setTimeout(resolve, 300))
     socket.write(REQUEST.slice(HALF))
-    expect((await readAnswers(socket)).map(({ status }) => status)).toEqual([401, 401])
+    expect((await readResponses(socket)).map(({ status }) => status)).toEqual([401, 401])
     await stopped
   })
 })
@@ -198,7 +198,7 @@ it(
     expect(await balancing).toBe('draining')
     await Promise.all(clients)
     expect(await stopped).toBe(0)
-    expectAllAnswered(counts, running)
+    expectAllSucceeded(counts, running)
     expect(counts.closes).toBeGreaterThanOrEqual(20)
     expect(counts.failures).toEqual([])
   },

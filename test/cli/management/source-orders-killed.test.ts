@@ -53,15 +53,15 @@ async function readOrders() {
   return onServices ? await readStored(INDEX_PREFIX) : readStoredEmbedded(backend.folder)
 }
 
-/** The process was killed, or answered 503. */
+/** The process was killed, or responded 503. */
 function nullIfUnanswered(error: Error): null {
   if (error instanceof TypeError || error.message.includes('service_unavailable')) return null
   throw error
 }
 
 /**
- * Pushes a history to a process that is killed repeatedly. A call is sent again until it is
- * answered, and some a second time. Calls of one round overlap, so changes arrive out of order.
+ * Pushes a history to a process that is killed repeatedly. A call is sent again until it
+ * succeeds, and some a second time. Calls of one round overlap, so changes arrive out of order.
  */
 async function pushThroughKills(env: Record<string, string>) {
   const settings = { ...env, ...KILL_LOOP_LEASE }
@@ -105,7 +105,7 @@ async function pushThroughKills(env: Record<string, string>) {
 }
 
 describe('a process that is killed between acceptance and write', () => {
-  it('every answered order is in the index, when the process writes it', async () => {
+  it('every acknowledged order is in the index, when the process writes it', async () => {
     const { history, refused, kills } = await pushThroughKills(env)
     expect([refused, kills]).toEqual([0, KILLS])
     expect(await readOrders()).toEqual(history.truth())
@@ -135,7 +135,7 @@ describe('a process that is killed between acceptance and write', () => {
   })
 })
 
-it('a call in progress is answered after SIGTERM, and the next writer need not wait', async () => {
+it('a call in progress gets its response after SIGTERM, and the next writer need not wait', async () => {
   const service = start()
   const orders = Array.from({ length: 1_000 }, (_, n) => sourceOrder({ id: `ord_${n}` }))
   await service.push(orders.slice(0, 1)) // The process listens and is the writer.

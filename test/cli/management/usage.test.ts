@@ -3,7 +3,7 @@ import { type RunningService, runCommand, startService } from '../../support/cli
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 
-/** One answer each with 200, 400 and 404. */
+/** One response each with 200, 400 and 404. */
 const PATHS = ['/v1/orders', '/v1/orders?limit=0', '/v1/orders/ord_missing'] as const
 const each = (times: number) => ({ 200: times, 400: times, 404: times })
 /** A flush happens within 10 s; a busy machine is slower. */

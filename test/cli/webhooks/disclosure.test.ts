@@ -3,8 +3,8 @@ import { makeCertificate } from '../../harness/services/certificate.ts'
 import { type OtlpReceiver, startOtlpReceiver } from '../../support/http/otlp-receiver.ts'
 import { BUYER, BUYER_DOCUMENT, orderWithBuyerData } from '../../support/webhooks/buyer-data.ts'
 import {
-  type Answer,
   type Receiver,
+  type Responder,
   response,
   startReceiver,
 } from '../../support/webhooks/receiver.ts'
@@ -21,7 +21,7 @@ const PATH = 'private-path'
 const QUERY = 'private-query'
 
 /** Each receiver repeats what it received. */
-const answers: Record<string, Answer> = {
+const answers: Record<string, Responder> = {
   accepted: (socket, { body }) => socket.write(response(200, {}, body)),
   refused: (socket, { body }) => socket.write(response(500, {}, body)),
   gone: (socket, { body }) => socket.write(response(410, {}, body)),

@@ -200,8 +200,8 @@ describe.each(useStores())('the sandbox on %s', (_name, open) => {
   ])('a move whose write failed is completed by %s', async (_what, next) => {
     await opened.webhooks.endpoints.insert(endpoint({ accountId: SANDBOX }))
     const order = await create('pix_awaiting')
-    const failing = manage(() => Promise.reject(new Unavailable('no answer')))
-    await expect(move(order, 'pay', failing)).rejects.toThrow('no answer')
+    const failing = manage(() => Promise.reject(new Unavailable('no response')))
+    await expect(move(order, 'pay', failing)).rejects.toThrow('no response')
     expect(await read(SANDBOX, order)).toMatchObject({ status: 'AWAITING_PAYMENT' })
     await move(order, next).catch(() => {})
     expect((await announced())[SANDBOX]).toContain('order.paid')
@@ -209,7 +209,7 @@ describe.each(useStores())('the sandbox on %s', (_name, open) => {
 
   describe('a repetition with the same Idempotency-Key', () => {
     const failing = (maxOrders?: number) =>
-      manage(() => Promise.reject(new Unavailable('no answer')), maxOrders)
+      manage(() => Promise.reject(new Unavailable('no response')), maxOrders)
     const given = { accountId: ACCOUNT, scenario: 'renewal_paid' }
     const all = () =>
       opened.managementStores.sandbox.list({ accountId: ACCOUNT, limit: 9, after: null })
@@ -219,7 +219,7 @@ describe.each(useStores())('the sandbox on %s', (_name, open) => {
       source.deleted === true ? 0 : source.payments.length
 
     it('completes a creation whose write failed, also at the limit', async () => {
-      await expect(failing(1).create(CLI_ACTOR, given, 'request_1')).rejects.toThrow('no answer')
+      await expect(failing(1).create(CLI_ACTOR, given, 'request_1')).rejects.toThrow('no response')
       const [stored] = await all()
       const made = await manage(write, 1).create(CLI_ACTOR, given, 'request_1')
       expect(made).toEqual(stored)
@@ -231,7 +231,7 @@ describe.each(useStores())('the sandbox on %s', (_name, open) => {
     it('completes a move whose write failed, and does not move on', async () => {
       await opened.webhooks.endpoints.insert(endpoint({ accountId: SANDBOX }))
       const order = await create('renewal_paid')
-      await expect(renew(order, 'request_1', failing())).rejects.toThrow('no answer')
+      await expect(renew(order, 'request_1', failing())).rejects.toThrow('no response')
       const renewed = await renew(order, 'request_1')
       expect(paymentsOf(renewed)).toBe(paymentsOf(order) + 1)
       expect(await all()).toEqual([renewed])
@@ -242,7 +242,7 @@ describe.each(useStores())('the sandbox on %s', (_name, open) => {
       const order = await create('pix_awaiting')
       const pay = (by: SandboxManagement) =>
         by.move(CLI_ACTOR, { accountId: ACCOUNT, orderId: order.orderId }, 'pay', 'request_1')
-      await expect(pay(failing())).rejects.toThrow('no answer')
+      await expect(pay(failing())).rejects.toThrow('no response')
       const paid = await pay(sandbox)
       expect(await read(SANDBOX, order)).toMatchObject({ status: 'PAID' })
       const refunded = await move(paid, 'refund')

@@ -21,7 +21,7 @@ export interface FaultyProxy {
   /** Splits data into the smallest pieces in both directions. */
   slice: boolean
   /**
-   * Resets connections in the middle of an answer, where each request has one before the next is
+   * Resets connections in the middle of a response, where each request has one before the next is
    * sent.
    */
   truncateResponses: TruncatedResponses | undefined

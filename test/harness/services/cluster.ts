@@ -54,7 +54,7 @@ export function createCluster(client: OpenSearch) {
       return { documents: docs.count, bytes: store.size_in_bytes, segments: segments.count }
     },
 
-    /** Searches partly answered from the query cache: production hardly ever hits it. */
+    /** Searches partly served from the query cache: production hardly ever hits it. */
     async queryCacheHits(index: string): Promise<number> {
       return (await stats(index)).query_cache.hit_count
     },
@@ -64,7 +64,7 @@ export function createCluster(client: OpenSearch) {
       type Names = { index: string }[]
       const indices = await request<Names>('GET', `/_cat/indices/${prefix}*?format=json&h=index`)
       for (const { index } of indices) await request('DELETE', `/${index}`)
-      // By list, since OpenSearch answers 404 for the name of a template that does not exist.
+      // By list, since OpenSearch responds 404 for the name of a template that does not exist.
       const { index_templates } = await request<Templates>('GET', '/_index_template')
       for (const { name } of index_templates) {
         if (name.startsWith(prefix)) await request('DELETE', `/_index_template/${name}`)

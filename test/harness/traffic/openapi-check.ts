@@ -11,8 +11,8 @@ interface HeaderObject {
 }
 type Responses = Record<string, Described | { $ref: string }>
 
-/** A response, with the request that it answers. */
-export interface Answer {
+/** A response, with its request. */
+export interface CheckedResponse {
   method?: string
   url: string
   status: number
@@ -31,7 +31,7 @@ const publicApi = openDescription('openapi.json')
 const managementApi = openDescription('management.json')
 
 /** Fails unless the committed description covers the whole response: status, headers, body. */
-export function expectMatchesOpenApi({ url, status, headers, json }: Answer): void {
+export function expectMatchesOpenApi({ url, status, headers, json }: CheckedResponse): void {
   const path = new URL(url, 'http://x').pathname
   const template = PLAIN_PATHS.includes(path) ? path : '/v1/orders/{id}'
   // The description has no unknown routes; their errors equal those of any other route.
@@ -45,11 +45,11 @@ export function expectMatchesOpenApi({ url, status, headers, json }: Answer): vo
 
 /**
  * Fails unless the committed description of the management API covers the whole response to this
- * method and path. An unknown route must answer as a described one refuses.
+ * method and path. An unknown route must respond as a described one rejects.
  */
-export function checkManagementResponse(answer: Answer): void {
+export function checkManagementResponse(answer: CheckedResponse): void {
   const { pathname } = new URL(answer.url, 'http://x')
-  // Fastify answers HEAD as GET, without a body.
+  // Fastify responds to HEAD as GET, without a body.
   const method = (answer.method ?? 'GET').toLowerCase().replace('head', 'get')
   const template = managementApi.templateOf(pathname, method)
   const response =
@@ -109,7 +109,7 @@ function openDescription(file: string) {
     /** `isOptional`: whether a described header may be missing. */
     check(
       response: Described | undefined,
-      { method = 'GET', url, status, headers, json }: Answer,
+      { method = 'GET', url, status, headers, json }: CheckedResponse,
       isOptional: (header: string) => boolean = () => false,
     ): void {
       const fail: (what: string) => never = (what) => {

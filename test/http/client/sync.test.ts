@@ -268,7 +268,7 @@ describe('a store', () => {
   })
 
   it.each([403, 404, 405])(
-    'works with a gateway that answers the account with %i, with one request per sync',
+    'works with a gateway that responds to the account with %i, with one request per sync',
     async (status) => {
       const client = createOrdersClient({ baseUrl: faultServer.baseUrl, apiKey: key })
       const html = { status, body: '<h1>No</h1>', headers: { 'request-id': 'gw' } }

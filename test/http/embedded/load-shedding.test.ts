@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { expectMatchesOpenApi } from '../../harness/traffic/openapi-check.ts'
-import { openSocket, type RawAnswer, readAnswers } from '../../support/http/raw-http.ts'
+import { openSocket, type RawResponse, readResponses } from '../../support/http/raw-http.ts'
 import { createTestApp, ROOMY, type TestApp } from '../../support/http/test-app.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 
@@ -21,19 +21,23 @@ async function startApp(env: Record<string, string>) {
 }
 
 /** This many requests in one packet: all of them arrive before the first is processed. */
-async function sendPipelined(port: number, request: string, count: number): Promise<RawAnswer[]> {
+async function sendPipelined(port: number, request: string, count: number): Promise<RawResponse[]> {
   const socket = await openSocket(port)
   socket.write(request.repeat(count))
-  return readAnswers(socket, count)
+  return readResponses(socket, count)
 }
 
-async function sendInParallel(port: number, request: string, count: number): Promise<RawAnswer[]> {
+async function sendInParallel(
+  port: number,
+  request: string,
+  count: number,
+): Promise<RawResponse[]> {
   const sockets = await Promise.all(Array.from({ length: count }, () => openSocket(port)))
   for (const socket of sockets) socket.write(request)
-  return (await Promise.all(sockets.map((socket) => readAnswers(socket, 1)))).flat()
+  return (await Promise.all(sockets.map((socket) => readResponses(socket, 1)))).flat()
 }
 
-const statuses = (answers: readonly RawAnswer[]) => answers.map(({ status }) => status)
+const statuses = (answers: readonly RawResponse[]) => answers.map(({ status }) => status)
 
 const shedCount = async (reason: string) => {
   const { values } = await app.metrics.shedRequests.get()
@@ -70,7 +74,7 @@ it('load shedding keeps the connection of a shed request open and serves the nex
   let received = ''
   while (!received.includes('HTTP/1.1 503')) received += String((await once(socket, 'data'))[0])
   socket.write(get('/v1/orders/ord_1'))
-  expect(statuses(await readAnswers(socket, 1))).toEqual([200])
+  expect(statuses(await readResponses(socket, 1))).toEqual([200])
 })
 
 it('load shedding stops when the flood is over', async () => {

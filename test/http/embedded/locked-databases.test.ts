@@ -22,7 +22,7 @@ describe('while another process holds the write lock', () => {
   it.each([
     ['a key is not created', 'POST', '/accounts/acc_1/keys'],
     ['an account is not blocked', 'PUT', '/accounts/acc_1/block'],
-  ] as const)('of the keys, %s, and the answer is a 503', async (_what, method, path) => {
+  ] as const)('of the keys, %s, and the response is a 503', async (_what, method, path) => {
     const response = await whileLocked('keys.db', () => test.api.call(method, path))
     expect(response).toMatchObject(unavailable)
     expect(await test.api.call(method, path)).not.toMatchObject(unavailable)

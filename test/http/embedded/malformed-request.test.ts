@@ -1,7 +1,12 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSocket, type RawAnswer, readAnswers, sendRaw } from '../../support/http/raw-http.ts'
+import {
+  openSocket,
+  type RawResponse,
+  readResponses,
+  sendRaw,
+} from '../../support/http/raw-http.ts'
 import { createTestApp, type TestApp } from '../../support/http/test-app.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 
@@ -22,7 +27,7 @@ const HOST = 'Host: localhost\r\n'
 const get = (path: string, headers: string) => `GET ${path} HTTP/1.1\r\n${HOST}${headers}\r\n`
 
 /** Status and code of an error, after its body and headers are verified. */
-function errorOf(answer: RawAnswer | undefined) {
+function errorOf(answer: RawResponse | undefined) {
   const { error } = JSON.parse(answer?.body ?? '')
   expect(answer?.headers['content-type']).toBe('application/json; charset=utf-8')
   expect(answer?.headers['request-id']).toMatch(/^req_[0-9a-f]{32}$/)
@@ -80,7 +85,7 @@ describe('a request that the HTTP parser rejects', () => {
     ['garbage', '\u0000garbage\r\n\r\n'],
     ['CONNECT', `CONNECT example.com:443 HTTP/1.1\r\n${HOST}\r\n`],
   ])(
-    'a request that the HTTP parser rejects is answered after the requests before it: %s',
+    'a request that the HTTP parser rejects gets its response after the requests before it: %s',
     async (_name, bad) => {
       const bytes = get('/v1/orders/ord_1', authorization).repeat(3)
       const answers = await sendRaw(port, `${bytes}${bad}`)
@@ -95,7 +100,7 @@ describe('a request that the HTTP parser rejects', () => {
     const [first] = await once(socket, 'data')
     expect(String(first)).toContain('HTTP/1.1 200 OK')
     socket.write('garbage\r\n\r\n')
-    expect(errorOf((await readAnswers(socket))[0])).toEqual(badRequest)
+    expect(errorOf((await readResponses(socket))[0])).toEqual(badRequest)
   })
 })
 
@@ -195,7 +200,7 @@ describe('a request in flight during shutdown', () => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     socket.write(bytes.slice(40))
 
-    const [answer] = await readAnswers(socket)
+    const [answer] = await readResponses(socket)
     expect(errorOf(answer)).toEqual(badRequest)
     expect(answer?.headers['connection']).toBe('close')
     await closed

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { readAnswers, sendRaw } from '../../support/http/raw-http.ts'
+import { readResponses, sendRaw } from '../../support/http/raw-http.ts'
 import { type SlowClients, serveSlowClients } from '../../support/http/slow-clients.ts'
 
 const MANY = 300
@@ -20,7 +20,7 @@ describe('hundreds of slow senders', () => {
   it('hundreds of slow senders delay no other client with headers sent byte by byte, and are rejected at the header timeout', async () => {
     clients = await serveSlowClients({ headersMs: 2_000 })
     const slow = await clients.connectMany(MANY)
-    const answers = slow.map((socket) => readAnswers(socket))
+    const answers = slow.map((socket) => readResponses(socket))
     const bytes = clients.get('/v1/orders')
     let sent = 0
     const dripping = setInterval(() => {
@@ -38,7 +38,7 @@ describe('hundreds of slow senders', () => {
     clients = await serveSlowClients({ headersMs: 2_000 })
     const silent = await clients.connectMany(MANY)
     expect(await status()).toBe(200)
-    const responses = (await Promise.all(silent.map((socket) => readAnswers(socket)))).flat()
+    const responses = (await Promise.all(silent.map((socket) => readResponses(socket)))).flat()
     expect(responses.map((answer) => answer.status)).toEqual(Array(MANY).fill(400))
   })
 
@@ -92,6 +92,6 @@ describe('connections over the limit', () => {
     await once(clients.app.app.server, 'request')
     await clients.connectMany(50)
     release.resolve()
-    expect((await readAnswers(waiting, 1))[0]?.status).toBe(200)
+    expect((await readResponses(waiting, 1))[0]?.status).toBe(200)
   })
 })

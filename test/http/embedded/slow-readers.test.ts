@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { connectionTrackerOf } from '../../../src/http/server/connection-tracker.ts'
-import { readAnswers, sendRaw } from '../../support/http/raw-http.ts'
+import { readResponses, sendRaw } from '../../support/http/raw-http.ts'
 import {
   LARGE_PAGE_BYTES,
   type SlowClients,
@@ -190,7 +190,7 @@ describe('a full connection table with only unread responses', () => {
     const newcomers = await clients.connectMany(3)
     const answers = newcomers.map((socket) => {
       socket.write(clients.get('/v1/orders/ord_1'))
-      return readAnswers(socket, 1)
+      return readResponses(socket, 1)
     })
     const statuses = (await Promise.all(answers)).map(([answer]) => answer?.status)
     expect(statuses).toEqual([200, 200, 200])
@@ -219,7 +219,7 @@ describe('a full connection table with only unread responses', () => {
     const waiting = await clients.connectMany(4)
     const answers = waiting.map((socket) => {
       socket.write(clients.get('/v1/orders/ord_1'))
-      return readAnswers(socket, 1)
+      return readResponses(socket, 1)
     })
     const { idle } = connectionTrackerOf(clients.app.app.server)
     await expect.poll(() => idle.size).toBe(0)

@@ -164,7 +164,7 @@ describe('the lookup of a key', () => {
 })
 
 describe('concurrent lookups of keys', () => {
-  /** Answers a request for several documents: those of `sources` exist, `broken` cannot be read. */
+  /** Responds to a request for several documents: those of `sources` exist, `broken` cannot be read. */
   const manyOf =
     (sources: Record<string, object>, broken?: string): Behaviour =>
     (response, request) => {
@@ -336,7 +336,7 @@ describe('the use of a key', () => {
   it.each<[string, Behaviour[]]>([
     ['there are no keys to search', [respondError(404, 'index_not_found_exception')]],
     ['the search times out', [marked, respond(200, { timed_out: true })]],
-    ['an outdated copy answers', [marked, foundWithMarker(null)]],
+    ['an outdated copy responds', [marked, foundWithMarker(null)]],
   ])('the use of a key is unknown when %s', async (_where, behaviours) => {
     const { keys } = await start(...behaviours)
     expect(await thrownBy(keys.wasAnyKeyUsed())).toBeInstanceOf(Unavailable)

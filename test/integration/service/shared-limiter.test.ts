@@ -49,7 +49,7 @@ async function openProcess(urls: readonly string[], prefix: string, deadlineMs =
   return { limiter, queries, fallbacks }
 }
 
-/** Calls both in turn, 500 times in total, and returns the answers and the duration. */
+/** Calls both in turn, 500 times in total, and returns the responses and the duration. */
 async function alternate<T>(calls: readonly (() => Promise<T>)[]) {
   const startedAt = performance.now()
   const answers: T[] = []

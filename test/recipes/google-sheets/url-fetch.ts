@@ -1,4 +1,4 @@
-import type { BlockingAnswer } from '../blocking-fetch.ts'
+import type { BlockingResponse } from '../blocking-fetch.ts'
 
 interface Options {
   headers?: Record<string, string>
@@ -14,7 +14,7 @@ const MAX_REDIRECTS = 5
  * a redirect with the same headers, also to another host.
  */
 export function createUrlFetch(
-  send: (url: string, headers: Record<string, string>) => BlockingAnswer,
+  send: (url: string, headers: Record<string, string>) => BlockingResponse,
 ) {
   return (url: string, options: Options = {}) => {
     const { headers = {}, muteHttpExceptions = false, followRedirects = true } = options

@@ -1,4 +1,4 @@
-import type { BlockingAnswer } from '../blocking-fetch.ts'
+import type { BlockingResponse } from '../blocking-fetch.ts'
 import { Binary, MError, RecordValue, type Value } from './values.ts'
 
 /** The statuses that Power Query retries itself, with a bounded `Retry-After`. */
@@ -11,7 +11,7 @@ const CREDENTIALS = [401, 403]
 const OPTIONS = ['RelativePath', 'Query', 'Headers', 'ManualStatusHandling', 'IsRetry', 'Timeout']
 
 interface Ways {
-  fetch(url: string, headers: Record<string, string>): BlockingAnswer
+  fetch(url: string, headers: Record<string, string>): BlockingResponse
   sleep(ms: number): void
 }
 
@@ -20,7 +20,7 @@ interface Ways {
  * It serves a repeated request from its cache unless `IsRetry` is set.
  */
 export function createWebContents({ fetch, sleep }: Ways) {
-  const cached = new Map<string, BlockingAnswer>()
+  const cached = new Map<string, BlockingResponse>()
 
   return (base: string, options: RecordValue): Binary => {
     for (const name of options.fields.keys()) {
@@ -56,7 +56,7 @@ export function createWebContents({ fetch, sleep }: Ways) {
 }
 
 /** @throws MError without a response */
-function requireResponse(send: () => BlockingAnswer): BlockingAnswer {
+function requireResponse(send: () => BlockingResponse): BlockingResponse {
   try {
     return send()
   } catch (error) {
@@ -64,7 +64,7 @@ function requireResponse(send: () => BlockingAnswer): BlockingAnswer {
   }
 }
 
-const isRetried = ({ status }: BlockingAnswer, manual: readonly number[]) =>
+const isRetried = ({ status }: BlockingResponse, manual: readonly number[]) =>
   RETRIED.includes(status) && !manual.includes(status)
 
 /** @throws MError when a field is not text, like Power Query */

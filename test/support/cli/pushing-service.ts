@@ -9,7 +9,7 @@ const digest = hash('sha256', TOKEN)
 
 /** `serve` with the management API, in a separate process that a test may kill. */
 export interface PushingService extends BackgroundProcess {
-  /** Pushes source orders. Throws when the process ends first, or answers an error. */
+  /** Pushes source orders. Throws when the process ends first, or responds with an error. */
   push(orders: readonly object[]): Promise<SourceOrderResults>
   /** Sends a request without a body to the management API, and returns the status. */
   manage(method: string, url: string, headers?: Record<string, string>): Promise<number>

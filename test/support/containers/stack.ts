@@ -87,7 +87,7 @@ export async function get(url: string, headers: Record<string, string> = {}) {
   return { status: statusCode, text: await body.text() }
 }
 
-/** The same, with status 0 while nothing answers: for polls during a start or an outage. */
+/** The same, with status 0 while nothing responds: for polls during a start or an outage. */
 export async function tryGet(url: string, headers: Record<string, string> = {}) {
   return await get(url, headers).catch(() => ({ status: 0, text: '' }))
 }

@@ -16,13 +16,13 @@ export interface ClientCounts {
 export const createCounts = (): ClientCounts => ({ answers: {}, closes: 0, failures: [] })
 
 /**
- * For a test that calls {@link expectAllAnswered}. A service that gets no processor time for a second
+ * For a test that calls {@link expectAllSucceeded}. A service that gets no processor time for a second
  * sheds requests as documented, so the test runs again then, and only then.
  */
 export const RETRY_WHEN_SHED = { retry: { count: 2, condition: /"shed":\{"event_loop"/ } }
 
 /** Expects that every response had status 200. The error has the events of the service. */
-export function expectAllAnswered({ answers }: ClientCounts, { output }: RunningService): void {
+export function expectAllSucceeded({ answers }: ClientCounts, { output }: RunningService): void {
   const lines = output().stderr.split('\n')
   const events = lines.filter((line) => !line.includes('"msg":"request"'))
   expect(Object.keys(answers), events.join('\n')).toEqual(['200'])

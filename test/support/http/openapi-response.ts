@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { expectMatchesOpenApi } from '../../harness/traffic/openapi-check.ts'
-import type { RawAnswer } from './raw-http.ts'
+import type { RawResponse } from './raw-http.ts'
 
 /**
  * Fails unless this is a documented response to any request below `/v1`, and not a 5xx. The HTTP
@@ -9,13 +9,13 @@ import type { RawAnswer } from './raw-http.ts'
  */
 export function expectOpenApiResponse(
   url: string,
-  answer: RawAnswer | undefined,
+  answer: RawResponse | undefined,
 ): {
   status: number
   code: string | undefined
   param: string | undefined
 } {
-  if (answer === undefined) throw new Error('no answer')
+  if (answer === undefined) throw new Error('no response')
   const { status, headers, body } = answer
   const json = body === '' ? null : JSON.parse(body)
   const { code, param, request_id } = json?.error ?? {}

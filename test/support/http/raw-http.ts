@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { finished } from 'node:stream/promises'
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number
   headers: Record<string, string>
   body: string
@@ -22,14 +22,14 @@ export async function sendRaw(
   port: number,
   bytes: string | Buffer,
   count = Infinity,
-): Promise<RawAnswer[]> {
+): Promise<RawResponse[]> {
   const socket = await openSocket(port)
   socket.write(bytes)
-  return readAnswers(socket, count)
+  return readResponses(socket, count)
 }
 
 /** Reads the next `count` responses on a connection, or all until the server closes it. */
-export async function readAnswers(socket: Socket, count = Infinity): Promise<RawAnswer[]> {
+export async function readResponses(socket: Socket, count = Infinity): Promise<RawResponse[]> {
   let received: Buffer = Buffer.alloc(0)
   socket.on('data', (chunk) => {
     received = Buffer.concat([received, chunk])
@@ -38,12 +38,12 @@ export async function readAnswers(socket: Socket, count = Infinity): Promise<Raw
   // A reset ends the readable data, as a close does.
   await finished(socket).catch(() => {})
   const { answers, rest } = parseAnswers(received)
-  if (rest !== '') throw new Error(`half an answer: ${rest}`)
+  if (rest !== '') throw new Error(`half a response: ${rest}`)
   return answers
 }
 
-function parseAnswers(bytes: Buffer): { answers: RawAnswer[]; rest: string } {
-  const answers: RawAnswer[] = []
+function parseAnswers(bytes: Buffer): { answers: RawResponse[]; rest: string } {
+  const answers: RawResponse[] = []
   let start = 0
   for (;;) {
     const headEnd = bytes.indexOf('\r\n\r\n', start)

@@ -104,7 +104,7 @@ export async function openDispatching(
   const sender = openSender()
   onTestFinished(async () => {
     const stopped = running.map((dispatcher) => dispatcher.stop())
-    // Ends the requests that it never answers, for which dispatchers and sender wait.
+    // Ends the requests without a response, for which dispatchers and sender wait.
     await receiver.close()
     await Promise.all(stopped)
     await stores.close()

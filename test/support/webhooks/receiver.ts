@@ -12,7 +12,7 @@ export interface ReceivedRequest {
 }
 
 /** Sends a response, or does something else with the connection. */
-export type Answer = (socket: Socket, request: ReceivedRequest) => void
+export type Responder = (socket: Socket, request: ReceivedRequest) => void
 
 /** A complete response with these headers. */
 export function response(status: number, headers: Record<string, string> = {}, body = ''): string {
@@ -21,9 +21,9 @@ export function response(status: number, headers: Record<string, string> = {}, b
   return `HTTP/1.1 ${status} Status\r\n${head}\r\n${body}`
 }
 
-/** Answers with a text. */
+/** Responds with a text. */
 export const reply =
-  (text: string): Answer =>
+  (text: string): Responder =>
   (socket) => {
     socket.write(text)
   }
@@ -48,7 +48,7 @@ export interface ReceiverOptions {
  * It speaks HTTP as raw text, so it can break the protocol.
  */
 export async function startReceiver(
-  answer: Answer,
+  answer: Responder,
   { certificate, host = '127.0.0.1', port: wantedPort = 0 }: ReceiverOptions = {},
 ) {
   const requests: ReceivedRequest[] = []

@@ -6,7 +6,7 @@ import {
   type HttpSenderOptions,
 } from '../../../src/webhooks/sending/http-sender.ts'
 import type { SendResult } from '../../../src/webhooks/sending/sender.ts'
-import { type Answer, type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts'
+import { type Receiver, type ReceiverOptions, type Responder, startReceiver } from './receiver.ts'
 
 export const LOOPBACK = parseNetworks('127.0.0.0/8,::1').networks
 
@@ -35,7 +35,10 @@ export function openSender(options: Partial<HttpSenderOptions> = {}) {
 }
 
 /** A receiver that is closed after the test. */
-export async function openReceiver(answer: Answer, options?: ReceiverOptions): Promise<Receiver> {
+export async function openReceiver(
+  answer: Responder,
+  options?: ReceiverOptions,
+): Promise<Receiver> {
   const receiver = await startReceiver(answer, options)
   onTestFinished(() => receiver.close())
   return receiver

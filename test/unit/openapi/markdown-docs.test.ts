@@ -44,7 +44,7 @@ describe('the Markdown documentation', () => {
     expect(markdown).toContain(`\n## GET ${path}\n`)
   })
 
-  it('contains every event type, its description, headers and answers', () => {
+  it('contains every event type, its description, headers and responses', () => {
     for (const [type, { post }] of Object.entries<{ post: Webhook }>(webhooks)) {
       expect(markdown).toContain(`| \`${type}\` | ${post.description} |`)
       for (const { name } of post.parameters) expect(markdown).toContain(`| \`${name}\` |`)

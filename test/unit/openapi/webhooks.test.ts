@@ -66,7 +66,7 @@ describe('the webhooks of the description', () => {
     }
   })
 
-  it('list the answers that the dispatcher understands', () => {
+  it('list the responses that the dispatcher understands', () => {
     for (const { responses } of operations) {
       expect(new Set(Object.keys(responses))).toEqual(new Set(['2XX', '410', '429', 'default']))
       expect(responses['429']?.headers).toHaveProperty('Retry-After')

@@ -13,7 +13,7 @@ afterEach(() => {
   remove()
 })
 
-/** Makes the file system answer every sync with an error. */
+/** Makes the file system fail every sync with an error. */
 async function failSyncs(code: string): Promise<void> {
   const handle = await open(folder)
   await handle.close()
@@ -23,7 +23,7 @@ async function failSyncs(code: string): Promise<void> {
 
 describe('the sync of a folder', () => {
   it.each(['EINVAL', 'ENOTSUP', 'EBADF', 'EISDIR'])(
-    'succeeds on a file system that answers %s',
+    'succeeds on a file system that returns %s',
     async (code) => {
       await failSyncs(code)
       await syncFolder(folder)

@@ -295,7 +295,7 @@ describe('a probe', () => {
   })
 
   it.each([
-    ['answered late, since Redis is slow and not dead', answersAfter(DEADLINE_MS + 30)],
+    ['late, since Redis is slow and not dead', answersAfter(DEADLINE_MS + 30)],
     ['rejected, since a new connection is in progress', fails],
     ['rejected late', failsAfter(DEADLINE_MS + 30)],
   ])('a probe keeps the connection when it is %s', async (_how, answer) => {

@@ -80,7 +80,7 @@ describe('figures of requests', () => {
     })
   })
 
-  it('CPU time for each answer is the difference of two readings by the number of answers', () => {
+  it('CPU time for each response is the difference of two readings by the number of responses', () => {
     const [before, after] = [{ processMicros: 500 }, { processMicros: 2_500 }]
     expect(differencePer(10, before, after)).toEqual({ processMicros: 200 })
   })
@@ -163,8 +163,8 @@ describe('report', () => {
 
   it('The failures of all rounds are listed by contender and kind', () => {
     expect(failuresOf({ sections: [section], failures: ['! another'] })).toEqual([
-      '! large created 20, api: status 503, 3 of 20 answers',
-      '! large created 20, api: ECONNRESET, 1 of 20 answers',
+      '! large created 20, api: status 503, 3 of 20 responses',
+      '! large created 20, api: ECONNRESET, 1 of 20 responses',
       '! another',
     ])
   })
@@ -253,6 +253,6 @@ describe('costs', () => {
     const report = reportOverload([{ ceiling, flood, calm: {}, recoveryMs: 300, newcomersMs: [5] }])
     expect(report.recorded).toEqual({ ratios: { 'served in the flood÷ceiling': 0.6 } })
     expect(report.sections[0]?.notes?.join()).toContain('by a served one: 0.05 of its CPU time')
-    expect(failuresOf(report)).toEqual(['! overload, flood: UND_ERR_SOCKET, 1 of 9 answers'])
+    expect(failuresOf(report)).toEqual(['! overload, flood: UND_ERR_SOCKET, 1 of 9 responses'])
   })
 })

@@ -118,9 +118,9 @@ describe('ledger', () => {
     const ledger = twoVersions()
     ledger.shown('acc_1', [row(2, 'ord_a')], 10)
     ledger.shown('acc_1', [row(1, 'ord_a')], 20)
-    ledger.failed('no answer')
-    ledger.failed('no answer')
-    const failures = { 'an older version after a newer one': 1, 'no answer': 2 }
+    ledger.failed('no response')
+    ledger.failed('no response')
+    const failures = { 'an older version after a newer one': 1, 'no response': 2 }
     expect(ledger.take().failures).toEqual(failures)
   })
 })
@@ -133,6 +133,6 @@ it('Lags are recorded as costs, by the interval of a refresh and as medians of t
   const report = reportLag('500/s', missed, rounds)
   const costs = { 'p50 lag÷refresh 500/s': 1.2, 'p99 lag÷refresh 500/s': 3 }
   expect(recordedOf(report).costs).toEqual(costs)
-  const failure = '! 500/s, warming up: a change that was never shown, 3 of 1 answers'
+  const failure = '! 500/s, warming up: a change that was never shown, 3 of 1 responses'
   expect(failuresOf(report)).toEqual([failure])
 })

@@ -94,7 +94,7 @@ describe('part refusals', () => {
   it.each([
     ['one token a second and the first', bucket, { 'status 200': 9 }],
     ['the failures at the start of a window', blocked, { 'status 401': 30 }],
-  ])('Allowed answers are %s', (_, refusal, failures) => {
+  ])('Allowed responses are %s', (_, refusal, failures) => {
     expect(withoutAllowed({ failures }, refusal?.allowed)).toEqual({ failures: {} })
   })
 

@@ -113,7 +113,7 @@ describe('receiver', () => {
     expect(await receiver.counts('slow')).toMatchObject({ arrivals: 4, maxInFlight: 3 })
   })
 
-  it('A group refuses with 503 or never answers, and neither counts as an arrival', async () => {
+  it('A group refuses with 503 or never responds, and neither counts as an arrival', async () => {
     await receiver.behave('down', { mode: 'refuse' })
     expect((await post(receiver.urlOf('down', 1), 'ord_1')).status).toBe(503)
     await receiver.behave('down', { mode: 'hang' })

@@ -60,7 +60,7 @@ describe('the result of the fuzzer runs', () => {
     [
       'a case had no response',
       { test_cases: { generated: 8_000, errored: 1 } },
-      '1 cases without an answer',
+      '1 cases without a response',
     ],
     [
       'the runs had too few cases in total',
@@ -71,12 +71,12 @@ describe('the result of the fuzzer runs', () => {
     [
       'an operation rejected every case',
       { valid_rates: { ...report().valid_rates, 'GET /v1/orders': { fuzzing: { accepted: 0 } } } },
-      'an operation that never answered 200: GET /v1/orders',
+      'an operation that never responded 200: GET /v1/orders',
     ],
     [
       'an operation had no case',
       { valid_rates: { 'GET /v1/orders': { fuzzing: { accepted: 1 } } } },
-      'an operation that never answered 200',
+      'an operation that never responded 200',
     ],
     ['schemathesis exits with another status', { exit_code: 3 }, 'exit status 3'],
   ])('the result is red when %s', (_name, changes, fault) => {

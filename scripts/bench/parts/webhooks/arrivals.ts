@@ -16,7 +16,7 @@ export interface Arrival {
 export interface GroupCounts {
   /** Of different events. */
   arrivals: number
-  /** Requests that the receiver had not answered yet, at most, of any endpoint of the group. */
+  /** Requests without a response of the receiver yet, at most, of any endpoint of the group. */
   maxInFlight: number
   /** Epoch milliseconds; 0 before the first. */
   firstAtMs: number

@@ -19,10 +19,10 @@ const P99: Ratio = { name: 'p99 beside dead÷alone', ...BESIDE, figure: 'p99Ms',
 const LEGEND = `dead: endpoints that accept a connection and never answer, each with ${DEAD_DELIVERIES} deliveries due when the dispatcher starts
 /s: of the first ${BACKLOG} webhooks to ${HEALTHY_ENDPOINTS} healthy endpoints, from the start of the dispatcher; the latencies are those of ${RATE} writes a second after it`
 
-/** What endpoints that never answer cost the others. */
+/** What endpoints that never respond cost the others. */
 export const deadEndpointsMeasurement: WebhookMeasurement = {
   name: 'dead',
-  about: 'healthy endpoints beside those that never answer',
+  about: 'healthy endpoints beside those that never respond',
   async measure(context) {
     const { receiver, options } = context
     await receiver.behave(DEAD, { mode: 'hang' })

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
 
 // The least that a sender of webhooks can do: POST the bodies of a file to the receiver, in a
-// process of its own. `POST /<count>` runs the loop once and answers at its end.
+// process of its own. `POST /<count>` runs the loop once and responds at its end.
 // Arguments: the URL of an endpoint, the file with the bodies, the number of connections.
 const [url = '', file = '', connections = '1'] = process.argv.slice(2)
 const { origin, pathname: path } = new URL(url)

@@ -5,9 +5,9 @@ import type { Arrival, GroupCounts } from './arrivals.ts'
 
 /** What the receiver does with the requests of a group of endpoints. */
 export interface GroupBehaviour {
-  /** `hang` never answers, `refuse` answers 503. */
+  /** `hang` never responds, `refuse` responds 503. */
   mode: 'accept' | 'hang' | 'refuse'
-  /** Before it answers, in milliseconds. */
+  /** Before it responds, in milliseconds. */
   delayMs?: number
 }
 

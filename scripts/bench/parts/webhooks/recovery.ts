@@ -17,7 +17,7 @@ const GROUP = 'recovery'
 const ACCOUNT = 'acc_recovery'
 /** Of each order, so that their order counts too. */
 const EVENTS_PER_ORDER = 10
-/** With instant answers, there would hardly be two requests at a time. */
+/** With instant responses, there would hardly be two requests at a time. */
 const ANSWER_MS = 5
 const MAX_IN_FLIGHT = 32
 const BREAKER_MS = 60_000

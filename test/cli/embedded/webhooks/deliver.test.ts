@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => delivering.close())
 
 describe('a stop of webhooks deliver', () => {
-  it('SIGTERM ends a process whose receiver never answers, and the event stays pending', async () => {
+  it('SIGTERM ends a process whose receiver never responds, and the event stays pending', async () => {
     const { id } = await delivering.subscribe(...ONE_TYPE)
     const deliver = delivering.startDeliver(LONG_ATTEMPTS)
     await becomesDispatcher(deliver)

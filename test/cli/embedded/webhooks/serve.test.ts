@@ -154,8 +154,8 @@ describe('a graceful shutdown of serve', () => {
   })
 })
 
-describe('a receiver that never answers', () => {
-  it('a receiver that never answers delays neither the API nor the shutdown', async () => {
+describe('a receiver that never responds', () => {
+  it('a receiver that never responds delays neither the API nor the shutdown', async () => {
     const { id } = await delivering.subscribe(...ONE_TYPE)
     const created = await runCommand(['keys', 'create', '--account', 'acc_1'], delivering.env)
     const headers = { authorization: `Bearer ${created.stdout.trim()}` }

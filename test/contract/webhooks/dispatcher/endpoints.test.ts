@@ -219,7 +219,7 @@ describe.each(useWebhookStores())('changes of endpoints on %s', (_name, open) =>
     const stores = withDeliveries(dispatching.stores, {
       async heldEndpoints() {
         searches += 1
-        if (searches === 2) throw new Unavailable('no answer')
+        if (searches === 2) throw new Unavailable('no response')
         return heldEndpoints()
       },
     })

@@ -57,7 +57,7 @@ describe.each(useWebhookStores())('the fan-out of the dispatcher on %s', (_name,
     await dispatching.subscribe()
     const stores = withFirstFanOut(async (deliveries, page) => {
       await page.fanOut(deliveries)
-      throw new Unavailable('no answer')
+      throw new Unavailable('no response')
     })
     await dispatching.announce('ord_1')
     dispatching.start({ stores })

@@ -55,7 +55,7 @@ describe.each(useWebhookStores())('the limits of the dispatcher on %s', (_name, 
     )
   })
 
-  it('endpoints that never answer share a part of the requests, and others are served', async () => {
+  it('endpoints that never respond share a part of the requests, and others are served', async () => {
     const { receiver } = dispatching
     receiver.reply = ({ path }) => (path === '/healthy' ? { status: 200 } : null)
     for (let index = 0; index < 10; index++)
@@ -76,7 +76,7 @@ describe.each(useWebhookStores())('the limits of the dispatcher on %s', (_name, 
     ['before this dispatcher', 0],
     ['a moment ago', 1],
   ])('proven endpoints whose last success was %s', (_when, answered) => {
-    it('leave room for others when they stop answering together', async () => {
+    it('leave room for others when they stop responding together', async () => {
       const { receiver } = dispatching
       const deadPaths = Array.from({ length: 10 }, (_, index) => `/dead_${index}`)
       receiver.reply = ({ path }) =>
@@ -90,7 +90,7 @@ describe.each(useWebhookStores())('the limits of the dispatcher on %s', (_name, 
     })
   })
 
-  it('a proven endpoint that stops answering counts as slow after a second', async () => {
+  it('a proven endpoint that stops responding counts as slow after a second', async () => {
     dispatching.receiver.reply = () => null
     await dispatching.subscribe()
     const dispatcher = dispatching.start()

@@ -14,7 +14,7 @@ describe.each(useWebhookStores())('the memory of the dispatcher on %s', (_name, 
     dispatching = await openDispatching(open)
   })
 
-  it('at its limit, endpoints that do not answer delay no other', async () => {
+  it('at its limit, endpoints that do not respond delay no other', async () => {
     const { receiver } = dispatching
     receiver.reply = ({ path }) => (path === '/healthy' ? { status: 200 } : null)
     for (let index = 0; index < 10; index++)

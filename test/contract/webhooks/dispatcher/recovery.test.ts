@@ -61,7 +61,7 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
   it('a crash in the fan-out neither loses nor repeats a delivery', async () => {
     const { id } = await dispatching.subscribe()
     const { stores } = dispatching
-    const failThrice = failTimes(3, 'no answer')
+    const failThrice = failTimes(3, 'no response')
     async function next(limit: number): Promise<EventPage | null> {
       const page = await stores.events.next(limit)
       if (page === null) return null
@@ -77,7 +77,7 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     await quietPeriod()
     expect(dispatching.receiver.received).toHaveLength(2)
     expect(dispatching.log.filter((line) => line.startsWith('outage'))).toEqual([
-      'outage: no answer',
+      'outage: no response',
     ])
     expect(dispatching.log).toContain('recovered')
   })
@@ -87,9 +87,9 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     const { stores } = dispatching
     let { save } = stores.deliveries
     dispatching.start({ stores: withDeliveries(stores, { save: (rows) => save(rows) }) })
-    save = () => Promise.reject(new Unavailable('no answer'))
+    save = () => Promise.reject(new Unavailable('no response'))
     await dispatching.announce('ord_1', 'ord_1')
-    await eventually(() => expect(dispatching.log).toContain('outage: no answer'))
+    await eventually(() => expect(dispatching.log).toContain('outage: no response'))
     await quietPeriod()
     expect(dispatching.receivedOrders()).toEqual(['ord_1 1'])
     save = stores.deliveries.save
@@ -99,7 +99,7 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
 
   it('orders that cannot be read delay deliveries, and use no attempt', async () => {
     const { id } = await dispatching.subscribe()
-    const failThrice = failTimes(3, 'no answer')
+    const failThrice = failTimes(3, 'no response')
     dispatching.start({
       orders: {
         async getMany(keys) {
@@ -130,7 +130,7 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_1 2'])
   })
 
-  it('a stop does not wait for a receiver that never answers', async () => {
+  it('a stop does not wait for a receiver that never responds', async () => {
     const { id } = await dispatching.subscribe()
     dispatching.receiver.reply = ({ body }) => (body.order_id === 'ord_1' ? null : { status: 200 })
     const first = dispatching.start({ settings: { stopMs: 50 } })
@@ -187,7 +187,7 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     await second.stop()
   })
 
-  describe('an endpoint that answers 410 while the store fails', () => {
+  describe('an endpoint that responds 410 while the store fails', () => {
     let id: string
     beforeEach(async () => {
       id = (await dispatching.subscribe()).id
@@ -197,7 +197,7 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     /** Fails before it stores that the notice was sent, this many times. */
     function failingNotices(times: number) {
       const { stores } = dispatching
-      const fail = failTimes(times, 'no answer')
+      const fail = failTimes(times, 'no response')
       return withEndpoints(stores, {
         update: (id, change) =>
           stores.endpoints.update(id, (current) => {
@@ -211,7 +211,7 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     /** Fails after it stored that an endpoint is disabled, this many times. */
     function failingUpdates(times: number) {
       const { stores } = dispatching
-      const fail = failTimes(times, 'no answer')
+      const fail = failTimes(times, 'no response')
       return withEndpoints(stores, {
         async update(id, change) {
           const changed = await stores.endpoints.update(id, change)
@@ -241,7 +241,7 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
 
     it('is disabled with one notice when its deliveries cannot be held at first', async () => {
       const { stores } = dispatching
-      const failOnce = failTimes(1, 'no answer')
+      const failOnce = failTimes(1, 'no response')
       const failing = withDeliveries(stores, {
         async hold(...call) {
           failOnce()

@@ -39,7 +39,7 @@ describe('every response of the console', () => {
     expect(policy).not.toMatch(/unsafe|\*|http/)
   })
 
-  it('no answer about an account is stored by a cache', async () => {
+  it('no response about an account is stored by a cache', async () => {
     const session = await one.signIn()
     const { headers } = await one.call('/v1/accounts/acc_1/keys', { session })
     expect(headers['cache-control']).toBe('no-store')

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { connectionTrackerOf } from '../../../../src/http/server/connection-tracker.ts'
-import { openSocket, readAnswers, sendRaw } from '../../../support/http/raw-http.ts'
+import { openSocket, readResponses, sendRaw } from '../../../support/http/raw-http.ts'
 import { ADMIN } from '../../../support/management/build-management.ts'
 import {
   type ManagementApi,
@@ -87,7 +87,7 @@ describe('a client of the management API', () => {
     socket.write(post('Content-Length: 2\r\nExpect: 100-continue'))
     expect(String((await once(socket, 'data'))[0])).toContain('100 Continue')
     socket.write('{}')
-    expect(await readAnswers(socket, 1)).toMatchObject([{ status: 201 }])
+    expect(await readResponses(socket, 1)).toMatchObject([{ status: 201 }])
   })
 })
 

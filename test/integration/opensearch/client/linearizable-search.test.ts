@@ -87,7 +87,7 @@ describe('a search that includes every earlier write', () => {
     expect(error).toEqual(new Unavailable('an outdated copy of d responded to a search: try again'))
   })
 
-  it('is unavailable when another node answers for a later page', async () => {
+  it('is unavailable when another node responds with a later page', async () => {
     const full = found(state(7), hit('a', 1), hit('b', 4))
     expect(await thrownBy(search(full, found(null)))).toBeInstanceOf(Unavailable)
   })

@@ -81,7 +81,7 @@ function restore() {
 const removeOrders = () => opensearch('DELETE', `${app.config.indexPrefix}orders-v1`)
 
 /** A response to an unverified key: unlike described responses, it has no rate-limit headers. */
-async function answerTo(unseen: string) {
+async function responseTo(unseen: string) {
   const { statusCode, headers, body } = await app.app.inject({
     url: '/v1/orders',
     headers: { authorization: `Bearer ${unseen}` },
@@ -191,31 +191,31 @@ describe('a key while its store is down', () => {
     expect((await app.error('/v1/orders?limit=0', { key })).status).toBe(400)
   })
 
-  it('a key cached 10 minutes ago is answered 503 while its store is down', async () => {
+  it('a key cached 10 minutes ago gets 503 while its store is down', async () => {
     stallAll()
     jump(600_000)
-    const answer = await answerTo(key)
+    const answer = await responseTo(key)
     expect(answer).toMatchObject(unavailable)
     expect(answer.headers).not.toHaveProperty('ratelimit-limit')
   })
 
-  it('an uncached key is answered 503 and not counted against its address', async () => {
+  it('an uncached key gets 503 and is not counted against its address', async () => {
     rejectAll()
     for (let time = 0; time < 40; time++) {
-      expect(await answerTo(generateApiKey())).toMatchObject(unavailable)
+      expect(await responseTo(generateApiKey())).toMatchObject(unavailable)
     }
     restore()
     await expect
-      .poll(() => answerTo(generateApiKey()))
+      .poll(() => responseTo(generateApiKey()))
       .toMatchObject({ status: 401, code: 'invalid_api_key' })
   })
 
-  it('a key issued before the outage is answered 503 by a process without it in the cache', async () => {
+  it('a key issued before the outage gets 503 from a process without it in the cache', async () => {
     const { key: fresh } = await app.issue({ accountId: 'acc_2' })
     stallAll()
-    expect(await answerTo(fresh)).toMatchObject(unavailable)
+    expect(await responseTo(fresh)).toMatchObject(unavailable)
     restore()
-    await expect.poll(async () => (await answerTo(fresh)).status).toBe(200)
+    await expect.poll(async () => (await responseTo(fresh)).status).toBe(200)
   })
 })
 

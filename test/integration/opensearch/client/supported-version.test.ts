@@ -89,7 +89,7 @@ describe('the version of the cluster', () => {
     ['403', respondError(403, 'security_exception')],
     ['404', respondError(404, 'not_found')],
   ])(
-    'a cluster that answers %s does not reveal its version and is not rejected',
+    'a cluster that responds %s does not reveal its version and is not rejected',
     async (_status, behaviour) => {
       expect(await check(behaviour)).toBeUndefined()
     },

@@ -59,7 +59,7 @@ it.each(laterFilters)('an index of an earlier release refuses %s', async (param,
   expect(await refusedParam(filters)).toBe(param)
 })
 
-it('an index of an earlier release answers all other filters', async () => {
+it('an index of an earlier release serves all other filters', async () => {
   expect(await ids({ statuses: ['PAID'], created: { gte: 0 } })).toEqual(['ord_2', 'ord_1'])
 })
 

@@ -387,7 +387,7 @@ describe('a read by id', () => {
     expect(readFrom(received)).toEqual(expect.arrayContaining(['orders-w-1-v1', 'orders-w-2-v1']))
   })
 
-  it('what this writer wrote is forgotten after a fence, which every node knows that answers', async () => {
+  it('what this writer wrote is forgotten after a fence, which every node that responds knows', async () => {
     const { index, events } = await open(acceptRecord, reset)
     await writeRecord(index)
     await writeBulk(index, () => put('ord_2'))

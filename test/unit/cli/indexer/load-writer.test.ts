@@ -67,10 +67,10 @@ describe('a load without a mode', () => {
       delays.push(reason)
       used = false
     })
-    used = new Unavailable('no node answers')
+    used = new Unavailable('no node responds')
     vi.advanceTimersByTime(1_000)
     await writer.write([change('ord_1')], mode)
-    expect([checks, delays]).toEqual([3, ['no node answers; retrying']])
+    expect([checks, delays]).toEqual([3, ['no node responds; retrying']])
   })
 
   it('a load without a mode writes in the sequence of the calls, also while it checks key use', async () => {
@@ -107,7 +107,7 @@ describe('a load without a mode', () => {
   })
 
   it('a load without a mode does not start while the key store is unavailable', async () => {
-    used = new Unavailable('no node answers')
+    used = new Unavailable('no node responds')
     await expect(open()).rejects.toThrow(Unavailable)
   })
 })

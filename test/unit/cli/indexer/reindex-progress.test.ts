@@ -9,7 +9,7 @@ function terminalOutput(compared: number, total: number): string[] {
   const { update, printLine, end } = createReindexProgress(screen, () => nowMs)
   nowMs += 1_000
   update(compared, total)
-  printLine('OpenSearch does not answer; retrying')
+  printLine('OpenSearch does not respond; retrying')
   end()
   return screen.written
 }
@@ -18,7 +18,7 @@ it('reindex progress shows the compared documents and yields to a permanent line
   expect(terminalOutput(1_999, 3_000)).toEqual([
     '66% · 1999 of 3000 documents compared',
     WIPE,
-    'OpenSearch does not answer; retrying\n',
+    'OpenSearch does not respond; retrying\n',
   ])
 })
 

@@ -17,7 +17,7 @@ beforeEach(() => {
   logged = []
   const check = (name: string) => async () => {
     if (unavailable.includes(name))
-      throw new Unavailable(`no answer from http://user:secret@${name}`)
+      throw new Unavailable(`no response from http://user:secret@${name}`)
     return null
   }
   const logger = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) })
@@ -40,7 +40,7 @@ beforeEach(() => {
 const WATCH_OK = { orders: 'ok', stamps: 'ok', stream: 'ok' }
 const OK = { status: 'ok', checks: { orders: 'ok', keys: 'ok', limits: 'ok' } }
 
-it('the service is ready, without a log line, when every store answers', async () => {
+it('the service is ready, without a log line, when every store responds', async () => {
   expect(await readiness()).toEqual(OK)
   expect(logged).toEqual([])
 })
@@ -70,7 +70,7 @@ it('readiness logs the reasons once, and the recovery', async () => {
   expect(logged).toMatchObject([
     {
       msg: 'not ready: the API responds 503',
-      reasons: { orders: expect.stringContaining('no answer') },
+      reasons: { orders: expect.stringContaining('no response') },
     },
     { msg: 'ready again' },
   ])

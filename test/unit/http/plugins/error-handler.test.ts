@@ -28,7 +28,7 @@ async function start() {
   await fastify.ready()
   return {
     close: () => fastify.close(),
-    async answerTo(error: Error) {
+    async responseTo(error: Error) {
       thrown = error
       const { statusCode, headers, body } = await fastify.inject('/')
       return { status: statusCode, headers, body, error: JSON.parse(body).error }
@@ -63,18 +63,18 @@ const faults: [name: string, error: Error, code: string, status: number][] = [
 ]
 
 describe.each(faults)('%s', (_name, thrown, code, status) => {
-  it(`the error is answered with ${status} ${code}`, async () => {
-    const answer = await app.answerTo(thrown)
+  it(`the error becomes ${status} ${code}`, async () => {
+    const answer = await app.responseTo(thrown)
     expect(answer.status).toBe(status)
     expect(answer.error).toMatchObject({ type: 'api_error', code, request_id: 'req_1' })
   })
 
   it('the error is not disclosed in the response', async () => {
-    expect((await app.answerTo(thrown)).body).not.toContain(SECRET)
+    expect((await app.responseTo(thrown)).body).not.toContain(SECRET)
   })
 
   it('an unavailable store is logged by reason alone, any other error in full', async () => {
-    await app.answerTo(thrown)
+    await app.responseTo(thrown)
     const asThrown = { level: 50, err: { type: thrown.constructor.name } }
     expect(logged).toMatchObject([status === 503 ? { level: 40, reason: SECRET } : asThrown])
     if (status !== 503) expect(logged[0]?.err?.message).toContain(SECRET)
@@ -83,28 +83,28 @@ describe.each(faults)('%s', (_name, thrown, code, status) => {
 
 describe('Retry-After', () => {
   it('Retry-After is sent with a 503', async () => {
-    const { headers } = await app.answerTo(new Unavailable('no answer'))
+    const { headers } = await app.responseTo(new Unavailable('no response'))
     expect(headers['retry-after']).toBe('1')
   })
 
   it('equals the wait of the error', async () => {
-    const { headers } = await app.answerTo(new ApiError('rate_limited', { retryAfterSeconds: 7 }))
+    const { headers } = await app.responseTo(new ApiError('rate_limited', { retryAfterSeconds: 7 }))
     expect(headers['retry-after']).toBe('7')
   })
 
   it('Retry-After is not sent with a 500', async () => {
-    expect((await app.answerTo(new Error('x'))).headers).not.toHaveProperty('retry-after')
+    expect((await app.responseTo(new Error('x'))).headers).not.toHaveProperty('retry-after')
   })
 })
 
 describe('an error of the catalogue', () => {
   it('an error of the catalogue is rendered unchanged', async () => {
-    const answer = await app.answerTo(new ApiError('invalid_request', { param: 'limit' }))
+    const answer = await app.responseTo(new ApiError('invalid_request', { param: 'limit' }))
     expect(answer).toMatchObject({ status: 400, error: { param: 'limit' } })
   })
 
   it('an error of the catalogue is 400 invalid_request for an InvalidParamError, with its name and message', async () => {
-    const answer = await app.answerTo(new InvalidParamError('limit', 'Envie limit.'))
+    const answer = await app.responseTo(new InvalidParamError('limit', 'Envie limit.'))
     expect(answer).toMatchObject({
       status: 400,
       error: { code: 'invalid_request', param: 'limit', message: 'Envie limit.' },
@@ -113,12 +113,12 @@ describe('an error of the catalogue', () => {
   })
 
   it('an error of the catalogue is logged with its cause when its status is 500 or above', async () => {
-    await app.answerTo(new ApiError('service_unavailable', { cause: new RangeError('why') }))
+    await app.responseTo(new ApiError('service_unavailable', { cause: new RangeError('why') }))
     expect(logged).toMatchObject([{ err: { type: 'RangeError', message: 'why' } }])
   })
 
   it('an error of the catalogue is not logged when its status is below 500', async () => {
-    await app.answerTo(new ApiError('resource_missing'))
+    await app.responseTo(new ApiError('resource_missing'))
     expect(logged).toEqual([])
   })
 })

@@ -6,7 +6,7 @@ import type { RequestScope } from '../../../../src/lib/request-scope.ts'
 
 const owned = (text: string) => joinOwned([Buffer.from(text)])
 
-/** Answers a request with `respond`, and returns the payload. */
+/** Responds to a request with `respond`, and returns the payload. */
 async function answer(respond: (scope: RequestScope) => Buffer) {
   const app = fastify()
   app.register(requestScope, { deadlineMs: 60_000 })

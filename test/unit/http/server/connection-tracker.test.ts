@@ -6,7 +6,7 @@ import {
   type ConnectionTracker,
   connectionTrackerOf,
 } from '../../../../src/http/server/connection-tracker.ts'
-import { openSocket, readAnswers } from '../../../support/http/raw-http.ts'
+import { openSocket, readResponses } from '../../../support/http/raw-http.ts'
 
 const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
@@ -40,7 +40,7 @@ it('the tracker removes the responses of a detached socket after a reset', async
 async function send(requests = 1) {
   const socket = await openSocket(port)
   socket.write(GET.repeat(requests))
-  const answers = readAnswers(socket)
+  const answers = readResponses(socket)
   await expect.poll(() => pending.length).toBeGreaterThanOrEqual(requests)
   return { socket, answers }
 }
@@ -49,7 +49,7 @@ const respondToAll = () => {
   for (const response of pending.splice(0)) response.setHeader('Content-Length', 2).end('ok')
 }
 
-const closeHeaders = async (answers: ReturnType<typeof readAnswers>) =>
+const closeHeaders = async (answers: ReturnType<typeof readResponses>) =>
   (await answers).map(({ headers }) => headers['connection'] === 'close')
 
 it('connectionTrackerOf returns one tracker per server', () => {

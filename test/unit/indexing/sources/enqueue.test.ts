@@ -134,10 +134,10 @@ describe('a full stream', () => {
 
 describe('an unavailable stream', () => {
   it('the enqueue waits for an unavailable stream and reports it once', async () => {
-    backlogs = [new Unavailable('no answer')]
-    failures = [new Unavailable('no answer'), new Unavailable('no answer')]
+    backlogs = [new Unavailable('no response')]
+    failures = [new Unavailable('no response'), new Unavailable('no response')]
     expect(await enqueueText(line('ord_1'))).toEqual({ read: 1, handed_over: 1, refused: 0 })
-    expect(log.filter((text) => text === 'delay: no answer; retrying')).toHaveLength(2)
+    expect(log.filter((text) => text === 'delay: no response; retrying')).toHaveLength(2)
   })
 
   it('the enqueue ends on any other error of the stream', async () => {

@@ -22,7 +22,7 @@ beforeEach(() => {
   tracker = createLagTracker({
     async latestWrite(accountId) {
       queriedAccounts.push(accountId)
-      if (isDown) throw new Error('no answer')
+      if (isDown) throw new Error('no response')
       const key = visible.get(accountId)
       return key === undefined ? null : { key }
     },

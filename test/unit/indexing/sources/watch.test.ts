@@ -122,10 +122,10 @@ describe('the pending entries of another consumer', () => {
 
   it('the watch reports a deleted entry once when the store and the stream fail', async () => {
     watching.stream.deletePending(watching.stream.add(order('ord_1')))
-    watching.failures.push(new Unavailable('no answer from the store'))
+    watching.failures.push(new Unavailable('no response from the store'))
     let failures = 1
     watching.stream.before = (call) => {
-      if (call === 'acknowledge' && failures-- > 0) throw new Unavailable('no answer from Redis')
+      if (call === 'acknowledge' && failures-- > 0) throw new Unavailable('no response from Redis')
     }
     await run(order('ord_2'))
     expect(watching.log.filter((line) => line.startsWith('lost'))).toEqual(['lost 1'])
@@ -138,7 +138,7 @@ describe('the pending entries of another consumer', () => {
       if (call !== 'acknowledge' || failures-- <= 0) return
       watching.stream.deletePending(id)
       watching.stream.lostOnClaim.push(id)
-      throw new Unavailable('no answer from Redis')
+      throw new Unavailable('no response from Redis')
     }
     await run()
     await expect.poll(() => watching.log).toContain('recovered')
@@ -163,7 +163,7 @@ describe('the lag of a batch', () => {
 })
 
 describe('an unavailable store', () => {
-  const away = () => new Unavailable('no answer from the store')
+  const away = () => new Unavailable('no response from the store')
 
   it('the watch reports an outage of the store once, then its end, and loses nothing', async () => {
     watching.failures.push(away(), away(), away())
@@ -171,7 +171,7 @@ describe('an unavailable store', () => {
     await expect.poll(() => watching.log).toContain('recovered')
     expect(watching.log).toEqual([
       'writer',
-      'outage: no answer from the store',
+      'outage: no response from the store',
       'written 1',
       'recovered',
     ])
@@ -180,7 +180,7 @@ describe('an unavailable store', () => {
   it('the watch waits for a store that is unavailable at its start', async () => {
     watching.openings.push(() => Promise.reject(away()))
     await run(order('ord_1'))
-    expect(watching.log.slice(0, 2)).toEqual(['outage: no answer from the store', 'writer'])
+    expect(watching.log.slice(0, 2)).toEqual(['outage: no response from the store', 'writer'])
   })
 
   it('the watch reports an outage once, even when the writer repeats the error', async () => {
@@ -200,11 +200,11 @@ describe('an unavailable stream', () => {
       let failures = 2
       watching.stream.before = (call) => {
         watching.nowMs += 1_000
-        if (call === failing && failures-- > 0) throw new Unavailable('no answer from Redis')
+        if (call === failing && failures-- > 0) throw new Unavailable('no response from Redis')
       }
       await run(order('ord_1'), '{}')
       await expect.poll(() => watching.log).toContain('recovered')
-      expect(watching.log).toContain('outage: no answer from Redis')
+      expect(watching.log).toContain('outage: no response from Redis')
       expect(watching.index.keys()).toEqual(['acc_1:ord_1'])
       expect(watching.stream.deadLetters).toHaveLength(1)
     },
@@ -215,7 +215,7 @@ describe('an unavailable stream', () => {
     async (failing) => {
       let failures = 2
       watching.stream.before = (call) => {
-        if (call === failing && failures-- > 0) throw new Unavailable('no answer from Redis')
+        if (call === failing && failures-- > 0) throw new Unavailable('no response from Redis')
       }
       await run(order('ord_1'), '{"half')
       await expect.poll(() => watching.log).toContain('recovered')
@@ -291,9 +291,9 @@ describe('the stop of a watch', () => {
 
   it('the watch ends on abort while it waits for a store', async () => {
     watching.stream.add(order('ord_1'))
-    watching.failures.push(new Unavailable('no answer'))
+    watching.failures.push(new Unavailable('no response'))
     watching.begin()
-    await expect.poll(() => watching.log).toContain('outage: no answer')
+    await expect.poll(() => watching.log).toContain('outage: no response')
     watching.stop()
     expect(await watching.ended()).toBeUndefined()
     expect(watching.stream.waiting()).toEqual(['1'])

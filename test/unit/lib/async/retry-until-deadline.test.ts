@@ -13,7 +13,7 @@ const policy = (changes: Partial<RetryPolicy> = {}): RetryPolicy => ({
   ...changes,
 })
 
-const failing = (times: number, error: Error = new Unavailable('no answer')) => {
+const failing = (times: number, error: Error = new Unavailable('no response')) => {
   let failures = 0
   return async () => {
     if (failures++ < times) throw error
@@ -28,7 +28,7 @@ it('retryUntilDeadline repeats the work until it succeeds', async () => {
 
 it('retryUntilDeadline throws the last Unavailable once the deadline has passed', async () => {
   const result = retryUntilDeadline(policy({ deadlineMs: 5 }), failing(Infinity))
-  await expect(result).rejects.toThrow('no answer')
+  await expect(result).rejects.toThrow('no response')
 })
 
 it('retryUntilDeadline throws an error other than Unavailable without a retry', async () => {
@@ -65,7 +65,7 @@ it('retryUntilDeadline names the interrupted activity when the signal aborts dur
 it('retryUntilDeadline restarts the backoff after progress', async () => {
   const counts: number[] = []
   const budget = createRetryBudget(policy({ onRetry: (_error, count) => void counts.push(count) }))
-  const backOff = () => budget.backOff(new Unavailable('no answer'))
+  const backOff = () => budget.backOff(new Unavailable('no response'))
   await backOff()
   await backOff()
   budget.resetBackoff()

@@ -7,7 +7,7 @@ import { openReceiver, openSender } from '../../../support/webhooks/sender.ts'
 const DEADLINE_MS = 1_000
 
 describe('a receiver that delays the sender', () => {
-  it('a receiver that never answers fails at the deadline', async () => {
+  it('a receiver that never responds fails at the deadline', async () => {
     const receiver = await openReceiver(() => {})
     const result = await openSender({ timeoutMs: DEADLINE_MS }).post(receiver.url)
     expect(result).toMatchObject({ status: null, error: 'no response within 1 s', excerpt: null })

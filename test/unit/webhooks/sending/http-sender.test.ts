@@ -70,7 +70,7 @@ describe('the connections of the sender', () => {
     expect(receiver.connections).toBe(2)
   })
 
-  it('an endpoint that never answers does not delay another one of the same origin', async () => {
+  it('an endpoint that never responds does not delay another one of the same origin', async () => {
     const receiver = await openReceiver((socket, { head }) => {
       if (!head.startsWith('POST /slow')) socket.write(response(200))
     })

@@ -64,7 +64,7 @@ export function createDeliveryLog(
   let idlePolls = 0
   const keyOf = (...parts: string[]) => parts.join(' ')
 
-  /** Real time: the embedded store never yields, and a remote one answers in any order. */
+  /** Real time: the embedded store never yields, and a remote one responds in any order. */
   async function delay(): Promise<void> {
     if (random.chance(0.3)) await pause(random.between(0, 4))
   }

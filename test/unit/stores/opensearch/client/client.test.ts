@@ -64,7 +64,7 @@ describe.each([
     [503, failure('cluster_block_exception')],
     [504, ''],
     [404, failure('index_not_found_exception')],
-  ])('the request answered with %d is unavailable and not retried', async (status, body) => {
+  ])('the request that gets %d is unavailable and not retried', async (status, body) => {
     const error = await thrownBy(send(DEADLINE_MS, ending([1, response(status, body)])))
     expect(error).toBeInstanceOf(Unavailable)
     expect(calls).toHaveLength(1)
@@ -78,7 +78,7 @@ describe.each([
     [404, { error: 'no handler found', status: 404 }, 'no type'],
     [409, failure('version_conflict_engine_exception'), 'version_conflict_engine_exception'],
     [413, '', 'no type'],
-  ])('the request answered with %d is rejected without a retry', async (status, body, type) => {
+  ])('the request that gets %d is rejected without a retry', async (status, body, type) => {
     const error = await thrownBy(send(DEADLINE_MS, ending([1, response(status, body)])))
     expect(error).toBeInstanceOf(RequestRejectedError)
     expect(error).toMatchObject({ status, type, name: 'RequestRejectedError' })
@@ -92,7 +92,7 @@ describe.each([
   })
 
   it.each([
-    ['that timed out', new errors.TimeoutError('no whole answer', meta(0, null))],
+    ['that timed out', new errors.TimeoutError('no whole response', meta(0, null))],
     ['that was aborted', new errors.RequestAbortedError('aborted', meta(0, null))],
     ['without an available node', new errors.NoLivingConnectionsError('none', meta(0, null))],
     ['whose response is not JSON', new errors.DeserializationError('bad JSON', SECRET)],
@@ -106,7 +106,7 @@ describe.each([
     ['a text', '<html>It works!</html>'],
     ['nothing', ''],
     ['null', null],
-  ])('the request answered with %s instead of JSON is unavailable', async (_what, body) => {
+  ])('the request that gets %s instead of JSON is unavailable', async (_what, body) => {
     expect(await thrownBy(send(DEADLINE_MS, ending([1, body])))).toBeInstanceOf(Unavailable)
   })
 
@@ -124,10 +124,7 @@ describe.each([
     ['rejected', response(400, failure('x'))],
     ['unavailable', response(503, failure('x'))],
     ['not connected', connectionError()],
-    [
-      'answered without JSON',
-      new errors.DeserializationError(`Unexpected token, "${SECRET}"`, SECRET),
-    ],
+    ['not JSON', new errors.DeserializationError(`Unexpected token, "${SECRET}"`, SECRET)],
   ])(
     'the error of a request that was %s reveals neither request nor response',
     async (_what, thrown) => {

@@ -7,7 +7,7 @@ const START_MS = Date.parse('2026-03-01T12:00:00Z')
 const PING_INTERVAL_MS = 10_000
 
 let nowMs: number
-/** The answers that the pings of each node wait for, by host. */
+/** The responses that the pings of each node wait for, by host. */
 let pings: { host: string; answer(isUp: boolean): void }[]
 beforeEach(() => {
   nowMs = START_MS

@@ -23,7 +23,7 @@ const answer = (changes: object = {}) => ({
 const sortedBy = (sort: unknown) => answer({ hits: { hits: [hit(sort)] } })
 
 describe('the hits of a search response', () => {
-  it('the hits are those of the one shard that answered in time', () => {
+  it('the hits are those of the one shard that responded in time', () => {
     expect(completeHits(answer())).toEqual([hit([1000, 'ord_1']), hit([1000, 'ord_2'])])
   })
 

@@ -62,7 +62,7 @@ describe('a lost response of the lease document', () => {
 
     const { replace } = document
     document.replace = async (known, record) => {
-      document.replace = () => Promise.reject(new Unavailable('no answer'))
+      document.replace = () => Promise.reject(new Unavailable('no response'))
       return replace(known, record) // A conflict: the next read returns the higher ceiling.
     }
     for (let attempt = 0; attempt < 3; attempt++) {

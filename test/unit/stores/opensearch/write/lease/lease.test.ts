@@ -27,9 +27,9 @@ describe('a new lease', () => {
 
   it('a new lease is released when its fence cannot be raised', async () => {
     fence.raising = async () => {
-      throw new Unavailable('not every node answers')
+      throw new Unavailable('not every node responds')
     }
-    await expect(begin()).rejects.toThrow('not every node answers')
+    await expect(begin()).rejects.toThrow('not every node responds')
     expect(document.record()).toMatchObject({ released: true, stamp_ceiling: CEILING })
   })
 
@@ -52,7 +52,7 @@ describe('a fence that is raised again', () => {
   it('a failed fence is raised with another epoch the next time', async () => {
     const lease = await begin()
     fence.raising = async () => {
-      throw new Unavailable('not every node answers')
+      throw new Unavailable('not every node responds')
     }
     await expect(lease.fence()).rejects.toThrow(Unavailable)
     fence.raising = async () => {}

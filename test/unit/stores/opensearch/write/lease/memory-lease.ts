@@ -55,7 +55,7 @@ export function createMemoryLeaseDocument(first: LeaseRecord | null = null): Mem
       const lost = losing.shift()
       const isKnown = current?.state.if_seq_no === known?.state.if_seq_no
       if (isKnown && lost !== 'did not arrive') put(record)
-      if (lost) throw new Unavailable(`the answer was lost: it ${lost}`)
+      if (lost) throw new Unavailable(`the response was lost: it ${lost}`)
       return isKnown ? current : null
     },
   }

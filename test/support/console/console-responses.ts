@@ -68,16 +68,16 @@ function usage() {
 
 const list = (data: object[]) => ({ object: 'list', data, has_more: false, next_cursor: null })
 
-/** Answers the calls for webhooks, deliveries, usage and test orders with one example of every state. */
-export async function answerWithExamples(page: Page): Promise<void> {
+/** Responds to the calls for webhooks, deliveries, usage and test orders with one example of every state. */
+export async function respondWithExamples(page: Page): Promise<void> {
   await page.route('**/webhook-endpoints?*', (route) => route.fulfill({ json: list(endpoints) }))
   await page.route('**/deliveries?*', (route) => route.fulfill({ json: list(deliveries) }))
   await page.route('**/usage?*', (route) => route.fulfill({ json: usage() }))
   await page.route('**/sandbox-orders?*', (route) => route.fulfill({ json: list(testOrders) }))
 }
 
-/** Answers the same calls as for a new account. */
-export async function answerWithNothing(page: Page): Promise<void> {
+/** Responds to the same calls as for a new account. */
+export async function respondWithNothing(page: Page): Promise<void> {
   await page.route('**/webhook-endpoints?*', (route) => route.fulfill({ json: list([]) }))
   await page.route('**/usage?*', (route) => route.fulfill({ json: { object: 'usage', data: [] } }))
 }

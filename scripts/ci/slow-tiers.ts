@@ -33,10 +33,7 @@ const TIERS_BY_PATH: readonly [pattern: RegExp, tiers: readonly SlowTier[]][] = 
   [/^\.dockerignore$|^scripts\/(stand-ins|image-figures)[./]/, ['containers']],
   [/^(SECURITY|CHANGELOG|CONTRIBUTING|README)\.md$|^LICENSE$/, []],
   [/^(src|scripts)\/.*\.md$/, []],
-  [
-    /^src\/(main|app|services)\.ts$|^src\/config\/|^src\/cli\/(serve|api-server|demo|signals)/,
-    slowTiers,
-  ],
+  [/^src\/(main|app|services)\.ts$|^src\/config\/|^src\/cli\/(serve\/|signals)/, slowTiers],
   [/^src\/(client|orders-cli)\//, ['package']],
   [/^src\/(demo|openapi)\//, ['fuzz', ...ECOSYSTEM]],
   [/^src\/(indexing|stores)\//, ['fuzz', 'resilience', 'cluster', 'stress', 'package']],

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { openApiServer } from '../../../src/cli/api-server.ts'
+import { openApiServer } from '../../../src/cli/serve/api-server.ts'
 import { assertUsable } from '../../../src/cli/with-services.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { buildOperationsApp } from '../../../src/http/operations/operations-app.ts'

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 
-const SERVE = new URL('../../../src/cli/serve.ts', import.meta.url)
+const SERVE = new URL('../../../src/cli/serve/serve.ts', import.meta.url)
 
 it('the modules of serve do not load the fetch of Node', async () => {
   const program = `await import('${SERVE}'); console.log(process.moduleLoadList.join('\\n'))`

@@ -13,7 +13,7 @@ describe('the slow tiers of a change', () => {
     ['CHANGELOG.md', []],
     ['src/client/sync/sync.ts', ['package']],
     ['src/http/orders.ts', slowTiers.filter((tier) => tier !== 'containers')],
-    ['src/cli/serve.ts', slowTiers],
+    ['src/cli/serve/serve.ts', slowTiers],
     ['src/stores/redis/client.ts', ['fuzz', 'resilience', 'cluster', 'stress', 'package']],
     ['src/cli/node-version.ts', ['resilience', 'cluster', 'stress', 'proxy', 'package', 'recipes']],
     ['docker/edge/haproxy.cfg', ['proxy', 'containers']],

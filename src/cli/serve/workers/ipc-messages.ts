@@ -1,5 +1,5 @@
-import type { Health } from '../../http/operations/readiness.ts'
-import type { MetricSnapshot } from '../../observability/metrics/aggregated-metrics.ts'
+import type { Health } from '../../../http/operations/readiness.ts'
+import type { MetricSnapshot } from '../../../observability/metrics/aggregated-metrics.ts'
 
 /** The requests of the primary to a worker, with their responses. */
 export interface IpcResponses {

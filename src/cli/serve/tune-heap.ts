@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import type { Config } from '../config/config.ts'
+import type { Config } from '../../config/config.ts'
 
 /**
  * Sets how V8 manages the heap of a process that serves requests.

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import { recordOrCheckPepper } from '../auth/pepper-check.ts'
-import type { Services } from '../services.ts'
+import { recordOrCheckPepper } from '../../auth/pepper-check.ts'
+import type { Services } from '../../services.ts'
 
 /** Warns when the service rejects every stored key, because its pepper is another one. */
 export async function warnOfPepper(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createRestartBackoff } from '../../../../src/cli/workers/worker-pool.ts'
+import { createRestartBackoff } from '../../../../../src/cli/serve/workers/worker-pool.ts'
 
 it('the restart delay grows with each short-lived worker', () => {
   const pauseMs = createRestartBackoff()

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
-const TUNE_HEAP = fileURLToPath(new URL('../../../src/cli/tune-heap.ts', import.meta.url))
+const TUNE_HEAP = fileURLToPath(new URL('../../../../src/cli/serve/tune-heap.ts', import.meta.url))
 /** As in the Docker image, with the same room for every machine. */
 const FLAGS = ['--max-semi-space-size=2', '--max-old-space-size=4096', '--input-type=module']
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { aggregateHealth } from '../../../../src/cli/workers/aggregate-health.ts'
-import type { CheckState, Health } from '../../../../src/http/operations/readiness.ts'
+import { aggregateHealth } from '../../../../../src/cli/serve/workers/aggregate-health.ts'
+import type { CheckState, Health } from '../../../../../src/http/operations/readiness.ts'
 
 function health(orders: CheckState, limits: CheckState = 'ok'): Health {
   return { status: orders === 'ok' ? 'ok' : 'unavailable', checks: { orders, limits } }

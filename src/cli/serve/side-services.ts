@@ -1,18 +1,18 @@
-import type { Config } from '../config/config.ts'
-import type { DemoKeys } from '../demo/seed-demo.ts'
-import type { CheckState } from '../http/operations/readiness.ts'
-import { parseNetworks } from '../webhooks/sending/address-policy.ts'
+import type { Config } from '../../config/config.ts'
+import type { DemoKeys } from '../../demo/seed-demo.ts'
+import type { CheckState } from '../../http/operations/readiness.ts'
+import { parseNetworks } from '../../webhooks/sending/address-policy.ts'
+import {
+  type EmbeddedDispatcher,
+  type EmbeddedDispatcherOptions,
+  startEmbeddedDispatcher,
+} from '../webhooks/embedded-dispatcher.ts'
 import { demoWelcome } from './demo-welcome.ts'
 import {
   type ManagementServers,
   type ManagementServersOptions,
   startManagementServers,
 } from './management/management-servers.ts'
-import {
-  type EmbeddedDispatcher,
-  type EmbeddedDispatcherOptions,
-  startEmbeddedDispatcher,
-} from './webhooks/embedded-dispatcher.ts'
 
 export type SideServicesOptions = EmbeddedDispatcherOptions & ManagementServersOptions
 

@@ -1,8 +1,8 @@
 import type { Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { backoffMs } from '../../lib/async/backoff.ts'
-import { type Clock, monotonicClock } from '../../lib/clock.ts'
+import { backoffMs } from '../../../lib/async/backoff.ts'
+import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import { createWorkerHandle, type WorkerExit, type WorkerHandle } from './worker-handle.ts'
 
 /** Keeps a fixed number of workers running. */

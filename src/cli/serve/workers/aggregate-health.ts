@@ -1,4 +1,4 @@
-import type { CheckState, Health } from '../../http/operations/readiness.ts'
+import type { CheckState, Health } from '../../../http/operations/readiness.ts'
 
 /**
  * Combines the health that some of `size` workers report. The service is ready while one worker is.

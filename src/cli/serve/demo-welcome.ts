@@ -1,8 +1,8 @@
-import { DEMO_ACCOUNT } from '../demo/accounts.ts'
-import type { DemoKeys } from '../demo/seed-demo.ts'
-import { DAY_MS } from '../lib/durations.ts'
-import { formatInstant } from '../lib/instant.ts'
-import { capabilities } from '../management/sessions/session-store.ts'
+import { DEMO_ACCOUNT } from '../../demo/accounts.ts'
+import type { DemoKeys } from '../../demo/seed-demo.ts'
+import { DAY_MS } from '../../lib/durations.ts'
+import { formatInstant } from '../../lib/instant.ts'
+import { capabilities } from '../../management/sessions/session-store.ts'
 import type { ManagementAccess } from './management/management-server.ts'
 
 const WEEK_MS = 7 * DAY_MS

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { listen } from '../../http/server/listen.ts'
+import { listen } from '../../../http/server/listen.ts'
 
 export const LOOPBACK = '127.0.0.1'
 

@@ -3,8 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createWorkerPool, type WorkerPool } from '../../../../src/cli/workers/worker-pool.ts'
-import { silent } from '../../../support/stores/services.ts'
+import {
+  createWorkerPool,
+  type WorkerPool,
+} from '../../../../../src/cli/serve/workers/worker-pool.ts'
+import { silent } from '../../../../support/stores/services.ts'
 
 let folder: string
 let pool: WorkerPool

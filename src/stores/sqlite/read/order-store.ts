@@ -2,7 +2,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { callTimeoutMs, unbounded } from '../../../lib/request-scope.ts'
 import type { OrderStore, Position, ViewKey } from '../../../orders/order-store.ts'
 import { upgradeOrder } from '../../../orders/upgrade-order.ts'
-import type { PageRow, Statement } from './page-statement.ts'
+import type { Statement } from './condition-sql.ts'
+import type { PageRow } from './page-statement.ts'
 import { planPage } from './plan-page.ts'
 
 /** An order as it was written, in the schema version of that time. */

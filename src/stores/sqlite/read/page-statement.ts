@@ -1,6 +1,4 @@
-import type { SQLInputValue } from 'node:sqlite'
 import {
-  type FilterCondition,
   filterConditions,
   type LookupCondition,
   type RangeCondition,
@@ -11,14 +9,7 @@ import {
   type Position,
   type Sort,
 } from '../../../orders/order-store.ts'
-
-export interface Statement {
-  sql: string
-  params: SQLInputValue[]
-}
-
-/** Reads the only row of a statement. */
-export type ReadRow = (statement: Statement) => Record<string, unknown>
+import { allOf, conditionSql, hasLookup, rangeBounds, type Statement } from './condition-sql.ts'
 
 /** A row of a page, as an array of its columns. */
 export type PageRow = [key: number, id: string, json: Uint8Array, shape: number, tag: string]
@@ -124,7 +115,7 @@ function selectStatement(
       if ('values' in condition) return conditionSql(condition)
       const isPaged = after !== null && condition.column === column
       const range = isPaged ? withoutPassedBound(condition.range, after, sort) : condition.range
-      return within({ ...condition, range })
+      return rangeBounds({ ...condition, range })
     }),
   ]
   if (after) {
@@ -142,37 +133,6 @@ function selectStatement(
   return { sql: `SELECT ${selection} WHERE ${sql}`, params }
 }
 
-/** A condition on the table that has its fields. */
-export function conditionSql(condition: FilterCondition): Statement {
-  if ('lookup' in condition) {
-    const { sql, params } = oneOf('value', condition.values)
-    return { sql: `field = ? AND ${sql}`, params: [condition.lookup, ...params] }
-  }
-  return 'values' in condition
-    ? oneOf(condition.column, condition.values)
-    : allOf(within(condition))
-}
-
-export function isPaidRange(condition: FilterCondition): condition is RangeCondition {
-  return 'range' in condition && condition.column === 'paid_key'
-}
-
-/** Whether the order of a row of `table` has one of these texts. */
-function hasLookup(condition: LookupCondition, table: 'orders' | 'order_lookups'): Statement {
-  const { sql, params } = conditionSql(condition)
-  return {
-    sql: `EXISTS (SELECT 1 FROM order_lookups AS other WHERE other.account_id = ${table}.account_id AND ${sql} AND other.created_key = ${table}.created_key AND other.id = ${table}.id)`,
-    params,
-  }
-}
-
-export function allOf(conditions: readonly Statement[]): Statement {
-  return {
-    sql: conditions.map(({ sql }) => sql).join(' AND '),
-    params: conditions.flatMap(({ params }) => params),
-  }
-}
-
 type Range = RangeCondition['range']
 /**
  * A bound that `after` has passed is redundant, but the planner may seek to it instead of to
@@ -185,22 +145,4 @@ function withoutPassedBound({ gte, lt }: Range, after: Position, sort: Sort): Ra
     ...(gte !== undefined && !passedGte && { gte }),
     ...(lt !== undefined && !passedLt && { lt }),
   }
-}
-
-function within({ column, range: { gte, lt }, orKey }: RangeCondition): Statement[] {
-  const conditions: Statement[] = []
-  // A key beside the range is after all others, so the lower bound needs no alternative.
-  if (gte !== undefined) conditions.push({ sql: `${column} >= ?`, params: [gte] })
-  if (lt !== undefined) {
-    conditions.push(
-      orKey === undefined
-        ? { sql: `${column} < ?`, params: [lt] }
-        : { sql: `(${column} < ? OR ${column} = ${orKey})`, params: [lt] },
-    )
-  }
-  return conditions
-}
-
-function oneOf(column: string, values: readonly string[]): Statement {
-  return { sql: `${column} IN (${values.map(() => '?').join(', ')})`, params: [...values] }
 }

@@ -4,17 +4,8 @@ import {
   type LookupCondition,
 } from '../../../orders/filters/filter-conditions.ts'
 import type { PageQuery } from '../../../orders/order-store.ts'
-import {
-  allOf,
-  BOUND_LIMIT,
-  conditionSql,
-  isPaidRange,
-  type LeadingCondition,
-  pageStatement,
-  type ReadRow,
-  type Statement,
-  sortOrders,
-} from './page-statement.ts'
+import { allOf, conditionSql, isPaidRange, type ReadRow, type Statement } from './condition-sql.ts'
+import { BOUND_LIMIT, type LeadingCondition, pageStatement, sortOrders } from './page-statement.ts'
 import { seekPaidRange } from './seek-paid-range.ts'
 
 /** Counts stop at these limits. A condition with fewer rows than one leads the page. */

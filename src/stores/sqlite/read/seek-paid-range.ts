@@ -1,6 +1,6 @@
 import { filterConditions } from '../../../orders/filters/filter-conditions.ts'
 import { isAfter, NULL_INSTANT_KEY, type PageQuery } from '../../../orders/order-store.ts'
-import { isPaidRange, type ReadRow, type Statement } from './page-statement.ts'
+import { isPaidRange, type ReadRow, type Statement } from './condition-sql.ts'
 
 /** A partial index has the orders whose instants are in another sequence; usually none. */
 const exceptions = {

@@ -8,7 +8,7 @@ import {
 import { NULL_INSTANT_KEY, type PageQuery, sorts } from '../../../../../src/orders/order-store.ts'
 import { applyMigrations } from '../../../../../src/stores/sqlite/database/database.ts'
 import { ordersMigrations } from '../../../../../src/stores/sqlite/database/schema.ts'
-import type { Statement } from '../../../../../src/stores/sqlite/read/page-statement.ts'
+import type { Statement } from '../../../../../src/stores/sqlite/read/condition-sql.ts'
 import { planPage } from '../../../../../src/stores/sqlite/read/plan-page.ts'
 
 const ORDERS = 12_000

@@ -76,6 +76,8 @@ export interface Dispatching {
   advanceToRetry(endpointId: string, eventName: string, attempts: number): Promise<void>
   /** All deliveries of an endpoint, oldest first; of one instant by sequence and order. */
   deliveries(endpointId: string): Promise<Delivery[]>
+  /** Waits until the endpoint has this number of delivered events, and returns all deliveries. */
+  delivers(endpointId: string, count: number): Promise<Delivery[]>
   /** The orders and sequences of received webhooks. */
   receivedOrders(): string[]
 }
@@ -199,6 +201,12 @@ export async function openDispatching(
       // The list sorts deliveries of one instant by an id that differs in each run.
       return found.reverse().sort(byRecord)
     },
+    delivers: (endpointId, count) =>
+      eventually(async () => {
+        const found = await dispatching.deliveries(endpointId)
+        expect(found.filter(({ state }) => state === 'delivered')).toHaveLength(count)
+        return found
+      }),
     receivedOrders: () => receiver.received.map(({ body }) => `${body.order_id} ${body.sequence}`),
   }
 

@@ -17,18 +17,11 @@ describe.each(useWebhookStores())('the dispatcher on %s', (_name, open) => {
     dispatching = await openDispatching(open)
   })
 
-  const delivered = (endpointId: string, count: number) =>
-    eventually(async () => {
-      const found = await dispatching.deliveries(endpointId)
-      expect(found.filter(({ state }) => state === 'delivered')).toHaveLength(count)
-      return found
-    })
-
   it('it sends an event once, and stores the attempt', async () => {
     const { id } = await dispatching.subscribe()
     dispatching.start()
     await dispatching.announce('ord_1')
-    const [delivery] = await delivered(id, 1)
+    const [delivery] = await dispatching.delivers(id, 1)
     const [webhook] = dispatching.receiver.received
     expect(delivery).toMatchObject({
       nextAt: null,
@@ -44,7 +37,7 @@ describe.each(useWebhookStores())('the dispatcher on %s', (_name, open) => {
     const endpoint = await dispatching.subscribe()
     dispatching.start()
     await dispatching.announce('ord_1')
-    await delivered(endpoint.id, 1)
+    await dispatching.delivers(endpoint.id, 1)
     const [webhook] = dispatching.receiver.received
     if (webhook === undefined) throw new Error('expected a webhook')
     expect(webhook.bytes.toString()).toMatch(new RegExp(`,"data":${RegExp.escape(order)}}$`))
@@ -63,7 +56,7 @@ describe.each(useWebhookStores())('the dispatcher on %s', (_name, open) => {
     const { id } = await dispatching.subscribe({ payload: 'thin' })
     dispatching.start()
     await dispatching.announce('ord_1')
-    await delivered(id, 1)
+    await dispatching.delivers(id, 1)
     expect(dispatching.receiver.received[0]?.body).not.toHaveProperty('data')
   })
 
@@ -75,8 +68,8 @@ describe.each(useWebhookStores())('the dispatcher on %s', (_name, open) => {
     })
     dispatching.start()
     await dispatching.announce('ord_1', ['ord_1', 'order.refunded'])
-    await delivered(all.id, 2)
-    await delivered(refunds.id, 1)
+    await dispatching.delivers(all.id, 2)
+    await dispatching.delivers(refunds.id, 1)
     const [refund, ...others] = dispatching.receiver.received.filter(
       ({ path }) => path === '/refunds',
     )
@@ -92,7 +85,7 @@ describe.each(useWebhookStores())('the dispatcher on %s', (_name, open) => {
     const { id } = await dispatching.subscribe()
     dispatching.start()
     await dispatching.announce('ord_1', 'ord_2')
-    await delivered(id, 1)
+    await dispatching.delivers(id, 1)
     await eventually(async () =>
       expect(await dispatching.deliveries(id)).toMatchObject([
         { state: 'canceled', attempts: [] },
@@ -110,7 +103,7 @@ describe.each(useWebhookStores())('the dispatcher on %s', (_name, open) => {
     await eventually(() => expect(dispatching.attempts).toHaveLength(1))
     dispatching.views.set('ord_1', null)
     await dispatching.announce(['ord_1', 'order.removed'])
-    await delivered(id, 1)
+    await dispatching.delivers(id, 1)
     expect(await dispatching.deliveries(id)).toMatchObject([
       { state: 'canceled', event: { change: {} } },
       { state: 'delivered', event: { type: 'order.removed' } },
@@ -134,7 +127,7 @@ describe.each(useWebhookStores())('the dispatcher on %s', (_name, open) => {
     await dispatching.announce(['ord_1', 'order.removed'], ['ord_1', 'order.created'])
     await eventually(async () => expect(await dispatching.deliveries(id)).toHaveLength(3))
     isBack.resolve()
-    await delivered(id, 2)
+    await dispatching.delivers(id, 2)
     expect(dispatching.receivedOrders()).toEqual(['ord_1 2', 'ord_1 3'])
   })
 
@@ -146,7 +139,7 @@ describe.each(useWebhookStores())('the dispatcher on %s', (_name, open) => {
     const nextAt = dispatching.time.clock()
     await dispatching.stores.deliveries.create([deliveryOf(event, { endpointId: id, nextAt })])
     await dispatching.change(id, {})
-    await delivered(id, 1)
+    await dispatching.delivers(id, 1)
     expect(dispatching.receiver.received[0]?.body).toMatchObject({
       type: 'webhook.test',
       order_id: null,
@@ -160,7 +153,7 @@ describe.each(useWebhookStores())('the dispatcher on %s', (_name, open) => {
     await dispatching.announce('ord_1')
     dispatching.time.advance(60_001)
     await dispatching.announce('ord_2')
-    await delivered(id, 1)
+    await dispatching.delivers(id, 1)
     expect(dispatching.receivedOrders()).toEqual(['ord_2 1'])
   })
 
@@ -188,8 +181,8 @@ describe.each(useWebhookStores())('the dispatcher on %s', (_name, open) => {
       keys.map(({ orderId }) => (orderId === 'ord_1' ? damaged : view))
     dispatching.start({ orders: { getMany } })
     await dispatching.announce('ord_1', 'ord_2')
-    await delivered(id, 1)
-    await delivered(thin.id, 2)
+    await dispatching.delivers(id, 1)
+    await dispatching.delivers(thin.id, 2)
     const [first] = await eventually(async () => {
       const found = await dispatching.deliveries(id)
       expect(found[0]?.attempts).toHaveLength(1)
@@ -208,7 +201,7 @@ describe.each(useWebhookStores())('the dispatcher on %s', (_name, open) => {
     await dispatching.announce(...events)
     dispatching.start()
     await eventually(() => expect(dispatching.attempts).toHaveLength(events.length))
-    await delivered(id, events.length)
+    await dispatching.delivers(id, events.length)
     const received = dispatching.receivedOrders()
     expect(new Set(received).size).toBe(received.length)
     for (const orderId of new Set(events)) {

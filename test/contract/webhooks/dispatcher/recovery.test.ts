@@ -22,12 +22,6 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     dispatching = await openDispatching(open)
   })
 
-  const delivered = (endpointId: string, count: number) =>
-    eventually(async () => {
-      const found = await dispatching.deliveries(endpointId)
-      expect(found.filter(({ state }) => state === 'delivered')).toHaveLength(count)
-    })
-
   const receivedIds = () => dispatching.receiver.received.map(({ body }) => body.id)
 
   it('after a crash between the 2xx and its storage, the same webhook-id is sent again', async () => {
@@ -40,7 +34,7 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     await eventually(() => expect(dispatching.attempts).toHaveLength(1))
     await first.stop()
     dispatching.start()
-    await delivered(id, 2)
+    await dispatching.delivers(id, 2)
     expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_1 1', 'ord_1 2'])
     const [before, after] = receivedIds()
     expect(after).toBe(before)
@@ -50,11 +44,11 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     const { id } = await dispatching.subscribe()
     const first = dispatching.start()
     await dispatching.announce('ord_1')
-    await delivered(id, 1)
+    await dispatching.delivers(id, 1)
     await first.stop()
     dispatching.start()
     await dispatching.announce('ord_2')
-    await delivered(id, 2)
+    await dispatching.delivers(id, 2)
     expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_2 1'])
   })
 
@@ -73,7 +67,7 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     }
     dispatching.start({ stores: { ...stores, events: { ...stores.events, next } } })
     await dispatching.announce('ord_1', 'ord_2')
-    await delivered(id, 2)
+    await dispatching.delivers(id, 2)
     await quietPeriod()
     expect(dispatching.receiver.received).toHaveLength(2)
     expect(dispatching.log.filter((line) => line.startsWith('outage'))).toEqual([
@@ -93,7 +87,7 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     await quietPeriod()
     expect(dispatching.receivedOrders()).toEqual(['ord_1 1'])
     save = stores.deliveries.save
-    await delivered(id, 2)
+    await dispatching.delivers(id, 2)
     expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_1 2'])
   })
 
@@ -109,7 +103,7 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
       },
     })
     await dispatching.announce('ord_1', 'ord_1')
-    await delivered(id, 2)
+    await dispatching.delivers(id, 2)
     expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_1 2'])
     expect((await dispatching.deliveries(id)).map(({ attempts }) => attempts.length)).toEqual([
       1, 1,
@@ -124,9 +118,9 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     await eventually(() => expect(dispatching.receiver.received).toHaveLength(1))
     await first.stop()
     expect(dispatching.log).toContain('ended')
-    await delivered(id, 1)
+    await dispatching.delivers(id, 1)
     dispatching.start()
-    await delivered(id, 2)
+    await dispatching.delivers(id, 2)
     expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_1 2'])
   })
 
@@ -136,11 +130,11 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     const first = dispatching.start({ settings: { stopMs: 50 } })
     await dispatching.announce('ord_1', 'ord_2')
     await eventually(() => expect(dispatching.receiver.received).toHaveLength(2))
-    await delivered(id, 1)
+    await dispatching.delivers(id, 1)
     await first.stop()
     dispatching.receiver.reply = () => ({ status: 200 })
     dispatching.start()
-    await delivered(id, 2)
+    await dispatching.delivers(id, 2)
     expect(dispatching.receivedOrders().slice(2)).toEqual(['ord_1 1'])
   })
 
@@ -160,14 +154,14 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
       },
     })
     await dispatching.announce('ord_1')
-    await delivered(id, 1)
+    await dispatching.delivers(id, 1)
     term.isHeld = false
     await eventually(() => expect(dispatching.log).toContain('lease lost'))
     await dispatching.announce('ord_2')
     await quietPeriod()
     expect(dispatching.receivedOrders()).toEqual(['ord_1 1'])
     term.isHeld = true
-    await delivered(id, 2)
+    await dispatching.delivers(id, 2)
     expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_2 1'])
   })
 
@@ -181,7 +175,7 @@ describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name
     expect(second.usage()).toBeNull()
     await first.stop()
     await dispatching.announce('ord_1')
-    await delivered(id, 1)
+    await dispatching.delivers(id, 1)
     expect(dispatching.receiver.received).toHaveLength(1)
     expect(second.usage()).toMatchObject({ inFlight: 0 })
     await second.stop()

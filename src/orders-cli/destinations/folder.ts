@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Order, SyncState } from '../../client/client.ts'
-import { replaceFile, syncFolder, writeDurably } from '../atomic-file.ts'
+import { syncFolder, writeDurably } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
 import type { Waiting } from '../lock/foreign-lock.ts'
 import { claimFolder, orderFile } from './folder-layout.ts'
@@ -33,6 +33,9 @@ export async function openFolderStore(folder: string, waiting: Waiting = {}): Pr
     const path = join(ordersFolder, shard, name)
     const json = `${JSON.stringify(order, null, 2)}\n`
     if ((await readFile(path, 'utf8').catch(() => null)) === json) return false
+    // Again, because the machine may have been suspended since, and the next holder of the lock may
+    // have saved a later version.
+    await lock.assertHeld()
     const temporary = join(own, 'tmp', name)
     await writeDurably(temporary, json)
     await rename(temporary, path).catch(async (error: NodeJS.ErrnoException) => {
@@ -71,7 +74,12 @@ export async function openFolderStore(folder: string, waiting: Waiting = {}): Pr
           latest.map(({ id }) => id),
         )
       }
-      await replaceFile(stateFile, `${JSON.stringify(state, null, 2)}\n`)
+      const next = `${stateFile}.new`
+      await writeDurably(next, `${JSON.stringify(state, null, 2)}\n`)
+      // The next holder of the lock has removed the log of earlier pages. With their state, the run
+      // would delete their orders.
+      await lock.assertHeld()
+      await rename(next, stateFile)
       await seen.keepOnly(state.pass.reached === 'done' ? -1 : number)
     },
 

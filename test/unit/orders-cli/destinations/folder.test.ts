@@ -102,6 +102,37 @@ describe('the folder of a store', () => {
     await copy.close()
   })
 
+  it('keeps the orders and the state of the process that has removed its expired lock during a save', async () => {
+    const copy = await openFolderStore(folder)
+    const ids = Array.from({ length: 400 }, (_, at) => `ord_${at}`)
+    await copy.save(orders(...ids), stateOf(1))
+    const changed = ids.map((id) => ({ ...apiOrder({ id }), status: 'REFUNDED' as const }))
+    const saving = copy.save(changed, stateOf(2)).catch((error: Error) => error)
+    const isBegun = () => readdirSync(join(folder, '.sync/tmp')).length > 0
+    while (!isBegun()) await setImmediate()
+    const [lock = ''] = readdirSync(join(folder, '.sync')).filter((name) => /^lock-/.test(name))
+    rmSync(join(folder, '.sync', lock))
+    expect(await saving).toMatchObject({ message: expect.stringContaining('perdeu a vez') })
+    const kept = [...(await readSyncedOrders(folder)).values()]
+    expect(kept.filter(({ status }) => status === 'REFUNDED').length).toBeLessThan(200)
+    expect((await copy.read())?.pass.number).toBe(1)
+    expect(readdirSync(join(folder, '.sync'))).toContain('seen-1')
+    await copy.close()
+  })
+
+  it('keeps the state of the process that has removed its expired lock while the state is saved', async () => {
+    const copy = await openFolderStore(folder)
+    await copy.save(orders('ord_1'), stateOf(1))
+    const saving = copy.save(orders('ord_1'), stateOf(2)).catch((error: Error) => error)
+    const names = () => readdirSync(join(folder, '.sync'))
+    while (!names().includes('seen-2')) await setImmediate()
+    const [lock = ''] = names().filter((name) => /^lock-/.test(name))
+    rmSync(join(folder, '.sync', lock))
+    expect(await saving).toMatchObject({ message: expect.stringContaining('perdeu a vez') })
+    expect((await copy.read())?.pass.number).toBe(1)
+    await copy.close()
+  })
+
   it('keeps foreign files', async () => {
     const copy = await openFolderStore(folder)
     await copy.save(orders('ord_1'), stateOf(1))

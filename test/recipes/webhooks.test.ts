@@ -14,6 +14,8 @@ import { type Receiver, receivers } from './webhooks/receivers.ts'
 
 const { data: example, ...envelope } = eventExamples()['order.paid']
 const TOO_OLD_MS = 301_000
+/** The start of a secret that was cut. */
+const INCOMPLETE_SECRET = 'whsec_b25l'
 /** Of n8n, on its first use. */
 const INSTALL_MS = 300_000
 
@@ -236,6 +238,27 @@ it.each(Object.entries(receivers))(
         const delivery = signDelivery(event.id, JSON.stringify(event), { secrets: [secret] })
         expect(await receiver.deliver(delivery)).toBe(204)
       }
+    } finally {
+      await receiver.close()
+    }
+  },
+  INSTALL_MS,
+)
+
+it.each(Object.entries(receivers))(
+  'the webhook receiver in %s accepts no signature of an incomplete secret',
+  async (_name, start) => {
+    const receiver = await start([INCOMPLETE_SECRET]).catch((error: Error) => error)
+    if (receiver instanceof Error) {
+      expect(receiver.message).toContain('ORDERS_WEBHOOK_SECRET não tem um segredo inteiro')
+      return
+    }
+    try {
+      const event = eventOf({ id: nextId(), order_id: newOrder(), sequence: 1 })
+      const delivery = signDelivery(event.id, JSON.stringify(event), {
+        secrets: [INCOMPLETE_SECRET],
+      })
+      expect(await receiver.deliver(delivery)).toBe(500)
     } finally {
       await receiver.close()
     }

@@ -110,7 +110,10 @@ async function startProcess(
     },
   })
   child.stdin.end(input)
-  const url = await listening(child)
+  const url = await listening(child).catch((error) => {
+    remove()
+    throw error
+  })
   return {
     deliver: (delivery) => deliverTo(url, delivery),
     kept: () => kept(folder, url),

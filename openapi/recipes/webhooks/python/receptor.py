@@ -6,8 +6,8 @@ import base64, contextlib, hashlib, hmac, http.server, json, os, sqlite3, sys, t
 
 # dois segredos, separados por espaço, durante uma troca
 SEGREDOS = [base64.b64decode(s[len("whsec_"):], validate=True) for s in os.environ["ORDERS_WEBHOOK_SECRET"].split()]
-if not SEGREDOS:
-    sys.exit("ORDERS_WEBHOOK_SECRET está vazia: ponha nela o segredo do endpoint, que começa com whsec_.")
+if not SEGREDOS or min(map(len, SEGREDOS)) < 24:  # com uma chave vazia, qualquer um assinaria
+    sys.exit("ORDERS_WEBHOOK_SECRET não tem um segredo inteiro: copie nela o do endpoint, que começa com whsec_.")
 BANCO = os.environ.get("ORDERS_DB", "webhooks.db")
 TOLERANCIA, MAIOR_CORPO = 300, 1_048_576
 # um evento mais antigo que o guardado não muda nada: o timestamp decide primeiro, porque a sequence pode recomeçar;

@@ -66,6 +66,9 @@ export async function openFolderStore(folder: string, waiting: Waiting = {}): Pr
         if (!(await writeOrder(order))) return
         shards.add(orderFile(order.id).shard)
         changes++
+      }).catch(async (error) => {
+        await lock.assertHeld() // The next holder of the lock removes the temporary files.
+        throw error
       })
       await forEachConcurrent([...shards], (shard) => syncFolder(join(ordersFolder, shard)))
       if (kind === 'all' && state.pass.reached !== 'done') {

@@ -133,6 +133,20 @@ describe('the folder of a store', () => {
     await copy.close()
   })
 
+  it('reports a lost lock also after the next process has removed the temporary files', async () => {
+    const copy = await openFolderStore(folder)
+    const ids = Array.from({ length: 400 }, (_, at) => `ord_${at}`)
+    const saving = copy.save(orders(...ids), stateOf(1)).catch((error: Error) => error)
+    const own = join(folder, '.sync')
+    while (readdirSync(join(own, 'tmp')).length === 0) await setImmediate()
+    for (const name of readdirSync(own).filter((one) => /^(lock-|tmp$)/.test(one))) {
+      rmSync(join(own, name), { recursive: true })
+    }
+    mkdirSync(join(own, 'tmp'))
+    expect(await saving).toMatchObject({ message: expect.stringContaining('perdeu a vez') })
+    await copy.close()
+  })
+
   it('keeps foreign files', async () => {
     const copy = await openFolderStore(folder)
     await copy.save(orders('ord_1'), stateOf(1))

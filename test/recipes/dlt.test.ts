@@ -136,8 +136,8 @@ describe('the recipe with dlt', () => {
     expect(await loaded()).toEqual(await listed())
   })
 
-  it('the dlt recipe loads an order with a text that was cut within an emoji', async () => {
-    await service.change(undefined, { tracking: { src: 'bio \ufffd', sck: '\ufffd 🎸' } })
+  it('the dlt recipe loads an order with texts and a name that were cut within an emoji', async () => {
+    await service.change(undefined, { tracking: { src: 'bio \ufffd', 'sck \ufffd': '\ufffd 🎸' } })
     service.faultServer.halveEmoji()
     expect(await load()).toMatchObject({ code: 0 })
     expect(await loaded()).toEqual(await listed())

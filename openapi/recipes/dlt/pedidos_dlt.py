@@ -30,7 +30,7 @@ def sem_metades(valor):
     if isinstance(valor, str):
         return valor.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(valor, dict):
-        return {nome: sem_metades(interno) for nome, interno in valor.items()}
+        return {sem_metades(nome): sem_metades(interno) for nome, interno in valor.items()}
     return [sem_metades(item) for item in valor] if isinstance(valor, list) else valor
 
 

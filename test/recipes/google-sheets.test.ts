@@ -142,6 +142,16 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     expect(pageRequests()[0]?.query).toHaveProperty('updated_gte')
   })
 
+  it.each([
+    ['deletes or renames the sheet', (sheets: Document['sheets']) => delete sheets['Pedidos']],
+    ['deletes its rows', (sheets: Document['sheets']) => sheets['Pedidos']?.splice(1)],
+  ])('the Sheets recipe reads every order again after a user %s', async (_what, edit) => {
+    await run()
+    edit(document.sheets)
+    expect(await run()).toMatchObject({ error: null })
+    expect(rows()).toEqual(await listedRows())
+  })
+
   it('the Sheets recipe shortens a text that no cell can hold', async () => {
     const items = Array.from({ length: 200 }, (_, at) => {
       return { product_id: `prod_${at}`, name: 'Curso '.repeat(60), quantity: 1, unit_price: 100 }

@@ -84,12 +84,14 @@ function ler(prazo) {
   if (estado.conta !== conta) {
     throw new Recusa(`A aba é de ${estado.conta}, e a chave, de ${conta}: rode recomecar para ler tudo com esta chave.`)
   }
+  const aba = abrirAba()
+  let linhas = linhasPorId(aba)
+  // Alguém pode ter apagado, renomeado ou esvaziado a aba: a posição deixaria de fora os pedidos mais antigos.
+  if (linhas.size === 0) Object.assign(estado, { cursor: null, maior: null })
   // Sem cursor começa uma leitura nova; com ele, continua a que ficou no meio.
   if (estado.cursor === null) {
     estado.desde = estado.maior && new Date(Date.parse(estado.maior) - SOBREPOSICAO_MS).toISOString()
   }
-  const aba = abrirAba()
-  let linhas = linhasPorId(aba)
   let recomecos = 0
 
   for (let haMais = true; haMais && Date.now() < prazo; ) {

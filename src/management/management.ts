@@ -1,5 +1,5 @@
 import type { KeyStore } from '../auth/key-store.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, monotonicClock } from '../lib/clock.ts'
 import type { NamedSecrets } from '../lib/secrets/named-secret.ts'
 import {
   createWebhookManagement,
@@ -30,6 +30,8 @@ export interface ManagementOptions
   webhookSettings: WebhookSettings
   /** Epoch milliseconds. */
   clock: Clock
+  /** Milliseconds, for durations; that of the process when absent. */
+  monotonic?: Clock
 }
 
 /** Everything that an operator or the platform manages. */
@@ -52,6 +54,7 @@ export interface Management {
 /** Creates the domain behind the management API and the console. */
 export function createManagement(options: ManagementOptions): Management {
   const { keys, keyPepper, cursorSecrets, managementStores, clock } = options
+  const { monotonic = monotonicClock } = options
   const { webhooks, orders, webhookSettings } = options
   const audit = createAuditLog(managementStores.audit, clock)
   const sink = createOrderSink(options)
@@ -75,7 +78,13 @@ export function createManagement(options: ManagementOptions): Management {
       audit,
       clock,
     }),
-    sessions: createSessions({ sessions: managementStores.sessions, keys, audit, clock }),
+    sessions: createSessions({
+      sessions: managementStores.sessions,
+      keys,
+      audit,
+      clock,
+      monotonic,
+    }),
     idempotency: createIdempotency(managementStores.idempotency, clock),
     ingestion: createIngestion(sink),
     stores: managementStores,

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { isAccountId } from '../../auth/account-ids.ts'
 import type { KeyStore } from '../../auth/key-store.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, monotonicClock } from '../../lib/clock.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
@@ -20,6 +20,8 @@ export interface SessionsOptions {
   audit: Pick<AuditLog, 'record'>
   /** Epoch milliseconds. */
   clock: Clock
+  /** Milliseconds, for the age of what is in memory: the time of the system may be set back. */
+  monotonic?: Clock
 }
 
 /** What a link starts. */
@@ -59,7 +61,13 @@ const FRESH_MS = 5_000
 const MAX_CACHED = 10_000
 
 /** Creates the operations on links and sessions. A link and the end of a session are audited. */
-export function createSessions({ sessions, keys, audit, clock }: SessionsOptions) {
+export function createSessions({
+  sessions,
+  keys,
+  audit,
+  clock,
+  monotonic = monotonicClock,
+}: SessionsOptions) {
   const cache = new LRUCache<string, { session: ActiveSession; readAt: number }>({
     max: MAX_CACHED,
   })
@@ -76,9 +84,9 @@ export function createSessions({ sessions, keys, audit, clock }: SessionsOptions
   /** The session of this secret; `null` when it ended, or when its account is blocked. */
   async function find(secret: string): Promise<ActiveSession | null> {
     const digest = secretDigestOf(secret)
-    const [readAt, endsBefore] = [clock(), ends]
+    const [readAt, endsBefore] = [monotonic(), ends]
     const cached = cache.get(digest)
-    const isFresh = cached !== undefined && Math.abs(readAt - cached.readAt) < FRESH_MS
+    const isFresh = cached !== undefined && readAt - cached.readAt < FRESH_MS
     const session = isFresh ? cached.session : await load(digest)
     if (session === null || session.expiresAt <= clock()) {
       cache.delete(digest)

@@ -67,6 +67,23 @@ describe.each(useStores())('a block on %s', (_name, open) => {
     const [entry] = (await audit.list({ limit: 3, after: null })).filter(isCreation)
     expect(entry).toMatchObject({ outcome: 'failed' })
   })
+
+  it('ends a session within 5 seconds, also when the clock is set back meanwhile', async () => {
+    let monotonicMs = 0
+    const { createLink, exchange, find } = createSessions({
+      keys: opened.keys,
+      audit,
+      sessions: opened.managementStores.sessions,
+      clock: Date.now,
+      monotonic: () => monotonicMs,
+    })
+    const link = await createLink(CLI_ACTOR, GRANT)
+    const { secret } = (await exchange(link.secret)) ?? { secret: '' }
+    expect(await find(secret)).toMatchObject({ accountId: ACCOUNT })
+    await block()
+    monotonicMs += 5_000 // The wall clock stays: it was set back by as much.
+    expect(await find(secret)).toBeNull()
+  })
 })
 
 const isCreation = ({ action }: AuditEntry) => action === 'session.create'

@@ -51,6 +51,7 @@ export function buildManagement(
     webhookSettings: webhookSettings(services, config),
     stream,
     clock,
+    monotonic: clock,
   })
   const api = buildManagementApp(management, {
     tokens: tokens.map(({ text, ...token }) => ({

@@ -13,6 +13,7 @@ import {
 } from './client/documents.ts'
 import { CONFLICT, isRejectedWith } from './client/errors.ts'
 import { searchLinearizable } from './client/linearizable-search.ts'
+import { replaceDocument } from './client/replace-document.ts'
 import { completeHits, type Hit } from './client/search-response.ts'
 import { refreshIndices } from './client/shards.ts'
 import type { EnsureIndices } from './indices/ensure-indices.ts'
@@ -103,6 +104,16 @@ export function createOpenSearchKeyStore({
     }
   }
 
+  /** By compare-and-set: a request that arrives late would undo a later block or unblock. */
+  async function writeBlocked(address: DocumentAddress, blocked: boolean): Promise<void> {
+    const options = { deadlineMs: writeDeadlineMs, refresh: 'wait_for' } as const
+    for (;;) {
+      const found = await readDocument(client, deadlineMs, { ...address, preference: '_primary' })
+      const state = found?.state ?? null
+      if ((await replaceDocument(client, options, address, state, { blocked })) !== null) return
+    }
+  }
+
   return {
     async find(digest, withinMs = Infinity) {
       const endsAt = monotonicClock() + withinMs
@@ -170,9 +181,8 @@ export function createOpenSearchKeyStore({
       instrument('update_key', () => writeExpiry({ index: names.keys, id: digest }, endsAt)),
 
     async setAccountBlocked(accountId, blocked) {
-      const request = { index: names.accounts, id: accountId, body: { blocked }, ...WRITE_OPTIONS }
       await ensureIndices.keys()
-      await write(writeDeadlineMs, (options) => client.index(request, options))
+      await writeBlocked({ index: names.accounts, id: accountId }, blocked)
     },
 
     async isAccountBlocked(accountId) {

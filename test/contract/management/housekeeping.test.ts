@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { DAY_MS } from '../../../src/lib/durations.ts'
 import { purgeExpired, startHousekeeping } from '../../../src/management/housekeeping.ts'
@@ -9,7 +10,7 @@ import {
 const NOW = Date.parse('2026-11-23T12:00:00Z')
 
 const usedOn = (day: string) => ({
-  ...{ day, keyId: 'key_1', accountId: 'acc_1', processId: 'run_1' },
+  ...{ day, keyId: 'key_1', accountId: 'acc_1', processId: randomUUID() },
   ...{ requests: 1, byStatus: { 200: 1 }, rateLimited: 0, lastUsedAt: 1 },
 })
 const session = (digest: string, expiresAt: number) => ({

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { UsageCounters } from '../../../src/management/usage/usage-store.ts'
 import {
@@ -5,11 +6,14 @@ import {
   useManagementStores,
 } from './management-stores-under-test.ts'
 
+/** Of each test, because OpenSearch keeps the version of a deleted document for a minute. */
+let processId = ''
+
 const counted = (changes: Partial<UsageCounters> = {}): UsageCounters => ({
   day: '2026-11-02',
   keyId: 'key_1',
   accountId: 'acc_1',
-  processId: 'run_1',
+  processId,
   requests: 5,
   byStatus: { 200: 3, 304: 1, 429: 1 },
   rateLimited: 1,
@@ -22,6 +26,7 @@ const NOVEMBER = { accountId: 'acc_1', fromDay: '2026-11-01', toDay: '2026-11-30
 describe.each(useManagementStores())('the usage store on %s', (_name, open) => {
   let stores: ManagementStoresUnderTest
   beforeEach(async () => {
+    processId = randomUUID()
     stores = await open()
   })
   afterEach(() => stores.close())
@@ -41,7 +46,9 @@ describe.each(useManagementStores())('the usage store on %s', (_name, open) => {
   })
 
   it('sums any number of counters', async () => {
-    const runs = Array.from({ length: 2_500 }, (_, run) => counted({ processId: `run_${run}` }))
+    const runs = Array.from({ length: 2_500 }, (_, n) =>
+      counted({ processId: `${processId}_${n}` }),
+    )
     await stores.usage.save([...runs, counted({ day: '2026-11-03' })])
     const sums = await stores.usage.list(NOVEMBER)
     expect(sums.map(({ day, requests }) => [day, requests])).toEqual([
@@ -55,9 +62,9 @@ describe.each(useManagementStores())('the usage store on %s', (_name, open) => {
     await Promise.all([
       stores.usage.save([counted()]),
       other.usage.save([
-        counted({ processId: 'run_2', byStatus: { 200: 4, 404: 1 }, rateLimited: 0 }),
+        counted({ processId: `${processId}_2`, byStatus: { 200: 4, 404: 1 }, rateLimited: 0 }),
       ]),
-      stores.usage.save([counted({ processId: 'run_3', lastUsedAt: 9_000 })]),
+      stores.usage.save([counted({ processId: `${processId}_3`, lastUsedAt: 9_000 })]),
     ])
     expect(await other.usage.list(NOVEMBER)).toEqual([
       counted({
@@ -98,7 +105,7 @@ describe.each(useManagementStores())('the usage store on %s', (_name, open) => {
   it('returns the last use of each key of an account, over days and processes', async () => {
     await stores.usage.save([
       counted({ day: '2026-10-01', lastUsedAt: 3_000 }),
-      counted({ processId: 'run_2', lastUsedAt: 1_764_000_000_123 }),
+      counted({ processId: `${processId}_2`, lastUsedAt: 1_764_000_000_123 }),
       counted({ keyId: 'key_2', lastUsedAt: 2_000 }),
       counted({ keyId: 'key_3', accountId: 'acc_2' }),
     ])

@@ -66,4 +66,18 @@ describe('a write that arrives late', () => {
     await arrive()
     expect(await keys.isAccountBlocked('acc_1')).toBe(blocked)
   })
+
+  it('the usage of a key does not undo later counts', async () => {
+    const { usage } = services.managementStores
+    const counted = (requests: number) => ({
+      ...{ day: '2026-11-02', keyId: 'key_1', accountId: 'acc_1', processId: 'run_1' },
+      ...{ requests, byStatus: { 200: requests }, rateLimited: 0, lastUsedAt: requests },
+    })
+    await usage.save([counted(1)])
+    const arrive = await delay(/api-usage\/_bulk/, () => usage.save([counted(2)]))
+    await usage.save([counted(3)])
+    await arrive()
+    const november = { accountId: 'acc_1', fromDay: '2026-11-01', toDay: '2026-11-30' }
+    expect(await usage.list(november)).toEqual([{ ...counted(3), processId: '' }])
+  })
 })

@@ -37,7 +37,7 @@ export function createOpenSearchUsageStore(target: IndexTarget): UsageStore {
   return {
     async save(counters) {
       const writes = counters.map((counted) => {
-        const { day, keyId, accountId, processId, lastUsedAt } = counted
+        const { day, keyId, accountId, processId, requests, lastUsedAt } = counted
         const source: UsageSource = {
           account_id: accountId,
           day,
@@ -45,7 +45,9 @@ export function createOpenSearchUsageStore(target: IndexTarget): UsageStore {
           last_used_at: lastUsedAt,
           counters: counted,
         }
-        return { action: { index: { _id: `${day}:${keyId}:${processId}` } }, source }
+        // The requests as the version, because a save that arrives late would undo a later one.
+        const version = { version: requests, version_type: 'external' }
+        return { action: { index: { _id: `${day}:${keyId}:${processId}`, ...version } }, source }
       })
       if (writes.length > 0) await sendWrites(target, writes)
     },

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
 import { type Clock, monotonicClock } from '../../lib/clock.ts'
 import type { Health, Readiness } from '../operations/readiness.ts'
 import { connectionTrackerOf } from './connection-tracker.ts'
@@ -10,6 +11,8 @@ const BALANCER_ACTIVE_MS = 30_000
 const NOT_READY_PROPAGATION_MS = 5_000
 /** A client that still sends after this time ignores `Connection: close`. */
 const MAX_DRAIN_MS = 8_000
+/** With the close, shorter than the drain of the API, which runs at the same time. */
+const MAX_SIDE_DRAIN_MS = 3_000
 const CHECK_INTERVAL_MS = 25
 /** Traffic has ended after half a second without a request or connection. */
 const QUIET_CHECKS = 500 / CHECK_INTERVAL_MS
@@ -29,11 +32,19 @@ export interface GracefulShutdown {
   drain(): Promise<void>
 }
 
-/** Creates the drain phase of `server`, of at most 8 s. `clock`: monotonic milliseconds. */
+/** Both phases for a server that runs beside the API, whose readiness no load balancer queries. */
+export async function drainAndClose(app: FastifyInstance): Promise<void> {
+  const isReady = async () => DRAINING
+  await createGracefulShutdown(app.server, isReady, monotonicClock, MAX_SIDE_DRAIN_MS).drain()
+  await app.close()
+}
+
+/** Creates the drain phase of `server`, of at most `maxMs`. `clock`: monotonic milliseconds. */
 export function createGracefulShutdown(
   server: Server,
   isReady: Readiness,
   clock: Clock = monotonicClock,
+  maxMs: number = MAX_DRAIN_MS,
 ): GracefulShutdown {
   const connections = connectionTrackerOf(server)
   let isDraining = false
@@ -58,7 +69,7 @@ export function createGracefulShutdown(
 
       function isDone(): boolean {
         const passedMs = clock() - startedMs
-        if (passedMs >= MAX_DRAIN_MS) return true
+        if (passedMs >= maxMs) return true
         const isQuiet =
           acceptedCount === connections.acceptedCount() && connections.inFlight.size === 0
         quietChecks = isQuiet ? quietChecks + 1 : 0

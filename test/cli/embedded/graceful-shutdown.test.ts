@@ -105,7 +105,7 @@ it('graceful shutdown lets a client read a large response to its end', async () 
   await once(socket, 'readable')
   const stopped = service.stop()
   await new Promise((resolve) => setTimeout(resolve, 2_000))
-  const [answer] = await readResponses(socket, 1)
+  const [response] = await readResponses(socket, 1)
   expect(JSON.parse(answer?.body ?? '').data).toHaveLength(8)
   expect(await stopped).toBe(0)
 })
@@ -123,6 +123,27 @@ it('graceful shutdown exits 0 although a client of the console stalls within its
   socket.write('{')
   expect(await service.stop()).toBe(0)
 })
+
+it.each(['management', 'console'])(
+  'graceful shutdown responds on an idle connection to the %s, and on a new one',
+  async (name) => {
+    const service = await serve(startService, { MANAGEMENT_PORT: '0', CONSOLE_PORT: '0' })
+    const url = () => new RegExp(`${name} at (http:[^"]+)`).exec(service.output().stderr)?.[1]
+    await expect.poll(url).toBeDefined()
+    const request = 'GET /missing HTTP/1.1\r\nHost: localhost\r\n\r\n'
+    const idle = await connectTo({ baseUrl: url() ?? '' })
+    idle.write(request)
+    await once(idle, 'data')
+    const stopped = service.stop()
+    await expect.poll(() => service.output().stderr).toContain('"msg":"closing"')
+    for (const socket of [idle, await connectTo({ baseUrl: url() ?? '' })]) {
+      socket.write(request)
+      const [response] = await readResponses(socket)
+      expect(response).toMatchObject({ status: 404, headers: { connection: 'close' } })
+    }
+    expect(await stopped).toBe(0)
+  },
+)
 
 it('serve restarts on the same port after SIGKILL under load', async () => {
   const port = `${await findFreePort(() => true)}`

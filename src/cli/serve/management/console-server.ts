@@ -5,6 +5,7 @@ import type { Config } from '../../../config/config.ts'
 import { DEMO_ACCOUNT } from '../../../demo/accounts.ts'
 import { buildConsoleApp } from '../../../http/console/console-app.ts'
 import { consoleLink } from '../../../http/console/console-link.ts'
+import { drainAndClose } from '../../../http/server/graceful-shutdown.ts'
 import { MINUTE_MS } from '../../../lib/durations.ts'
 import { CLI_ACTOR } from '../../../management/audit/audit-entry.ts'
 import type { Management } from '../../../management/management.ts'
@@ -28,7 +29,7 @@ export interface ConsoleServer {
   url: string | null
   /** Starts one session of the demo account; `null` without a demo, or when it is blocked. */
   demoLink: string | null
-  /** Waits for the requests in flight. */
+  /** Responds until requests stop, and waits for those in flight. */
   close(): Promise<void>
 }
 
@@ -64,7 +65,7 @@ export async function startConsole(
   }
   if (!(await listenOrContinue(app, port, logger))) return OFF
   const url = origin()
-  const close = () => app.close()
+  const close = () => drainAndClose(app)
   try {
     const demoLink = demo ? await createDemoLink(management, url) : null
     return { url, demoLink, close }

@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client'
 import type { Config } from '../../../config/config.ts'
 import type { ManagementToken } from '../../../config/parsers.ts'
 import { buildManagementApp } from '../../../http/management/management-app.ts'
+import { drainAndClose } from '../../../http/server/graceful-shutdown.ts'
 import { serverUrl } from '../../../http/server/listen.ts'
 import { hmacSha256 } from '../../../lib/secrets/hmac.ts'
 import type { Management } from '../../../management/management.ts'
@@ -26,7 +27,7 @@ export interface ManagementServerOptions {
 export interface ManagementServer {
   /** For the welcome of a demo; `null` when it is off. */
   access: ManagementAccess | null
-  /** Waits for the requests in flight. */
+  /** Responds until requests stop, and waits for those in flight. */
   close(): Promise<void>
 }
 
@@ -64,7 +65,7 @@ export async function startManagement(
     feature: 'the management API',
   }
   if (!(await listenOrContinue(app, port, logger))) return OFF
-  return { access: { url: serverUrl(app), token }, close: () => app.close() }
+  return { access: { url: serverUrl(app), token }, close: () => drainAndClose(app) }
 }
 
 const OFF: ManagementServer = { access: null, close: async () => {} }

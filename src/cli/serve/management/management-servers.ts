@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { Config } from '../../../config/config.ts'
+import { memoizeAsync } from '../../../lib/async/memoize-async.ts'
 import { wallClock } from '../../../lib/clock.ts'
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { startHousekeeping } from '../../../management/housekeeping.ts'
@@ -25,7 +26,7 @@ export interface ManagementServers {
   access: ManagementAccess | null
   /** Starts one session of the demo account; `null` without one, or when it is blocked. */
   consoleLink: string | null
-  /** Waits for the requests in flight. */
+  /** Responds until requests stop, and waits for those in flight. */
   close(): Promise<void>
 }
 
@@ -56,10 +57,10 @@ export async function startManagementServers(
     clock: wallClock,
   })
   const started: { close(): Promise<void> }[] = []
-  const close = async () => {
+  const close = memoizeAsync(async () => {
     await Promise.all(started.map((server) => server.close()))
     await management.close()
-  }
+  })
   try {
     const shared = { management, services, logger, demo }
     const accountConsole = await startConsole(config, shared)

@@ -1,14 +1,25 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Creates a folder and its parents, private to the owner and durable after a power failure. */
+/**
+ * Creates a folder and its parents, private to the owner and durable after a power failure.
+ * @throws the error of the file system
+ */
 export function createFolder(path: string): void {
-  const first = mkdirSync(path, { recursive: true, mode: 0o700 })
-  if (first === undefined) return
-  for (let created = path; ; created = dirname(created)) {
-    syncFolder(dirname(created)) // The parent holds the entry of a folder.
-    if (created === first || created === dirname(created)) return
+  if (isFolder(path)) return
+  const parent = dirname(path)
+  if (parent !== path && !isFolder(parent)) createFolder(parent)
+  try {
+    // Not `recursive`: in a file system that creates no folders, such as /proc, that never returns.
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (!isFolder(path)) throw error // Otherwise another process created it first.
   }
+  syncFolder(parent) // It holds the entry of the folder.
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 /** Flushes the entries of a folder to the disk after files were created, linked or renamed. */

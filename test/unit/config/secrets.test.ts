@@ -333,6 +333,12 @@ describe('a damaged file of secrets', () => {
     writeFileSync(join(folder, 'a'), '')
     expect(() => load()).toThrow(`cannot create the folder of DATA_DIR, ${dataDir}`)
   })
+
+  // The recursive mkdir of Node never returns there.
+  it('a data folder in a file system that creates no folders is reported by path', () => {
+    dataDir = '/proc/orders/data'
+    expect(() => load()).toThrow(`cannot create the folder of DATA_DIR, ${dataDir}`)
+  })
 })
 
 function nextMessage(worker: Worker): Promise<unknown> {

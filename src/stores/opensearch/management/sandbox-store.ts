@@ -4,6 +4,7 @@ import { type IndexTarget, refreshIndex, searchRaw } from '../client/document-se
 import { readDocument } from '../client/documents.ts'
 import { replaceDocument } from '../client/replace-document.ts'
 import { completeRawHits } from '../client/search-response.ts'
+import { documentId } from '../order-document-source.ts'
 import { storedObject } from './stored-object.ts'
 
 /** The document of an order. */
@@ -18,14 +19,13 @@ interface SandboxSource {
 const FIELDS = ['accountId', 'orderId', 'scenario', 'madeAt', 'source'] as const
 
 const ofAccount = (accountId: string) => ({ term: { account_id: accountId } })
-const documentId = (accountId: string, orderId: string) => `${accountId}:${orderId}`
 
 /** The source orders of sandboxes in a cluster. A list and a count refresh the index. */
 export function createOpenSearchSandboxStore(target: IndexTarget): SandboxStore {
   const { client, index, deadlineMs } = target
 
   async function read(accountId: string, orderId: string) {
-    const address = { index, id: documentId(accountId, orderId) }
+    const address = { index, id: documentId({ accountId, orderId }) }
     const found = await readDocument(client, deadlineMs, { ...address, preference: '_primary' })
     return found && { order: orderOf(address.id, found.source), state: found.state, address }
   }
@@ -35,7 +35,7 @@ export function createOpenSearchSandboxStore(target: IndexTarget): SandboxStore 
 
   return {
     async insert(order) {
-      const id = documentId(order.accountId, order.orderId)
+      const id = documentId(order)
       // A repeated request after a lost response finds its own order.
       await sendWrites(target, [{ action: { create: { _id: id } }, source: sourceOf(order) }])
     },

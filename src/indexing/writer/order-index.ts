@@ -103,6 +103,7 @@ export interface EventRecordKey {
 
 /** Reads the current state of the index, searchable yet or not. */
 export interface IndexReader {
+  /** @throws DocumentRejectedError for a damaged one */
   versionRecords(orderIds: readonly string[]): Promise<Map<string, OrderVersionRecord>>
   /**
    * Documents of these orders, including those that a crash left without a version record. Always

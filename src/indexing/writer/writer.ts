@@ -123,24 +123,27 @@ async function writeFirst(
   let bulk: readonly Change[] | undefined
   for (let earlier: Results = new Map(); ; ) {
     const transaction = await lock.begin()
-    const records = await transaction.versionRecords(pending.map(({ orderId }) => orderId))
-    // The reads may have waited for the store for minutes.
-    const nowMs = clock()
-    // Only this estimate needs the records of the changes after the bulk. A retry writes the same
-    // changes, because results of its earlier attempts stay.
-    bulk ??= firstBulk(pending, records)
-    const decided = new Map([...checkVersions(bulk, records, options, nowMs), ...rejected])
-    const orders = await readOrders(transaction, bulk, { records, decided, nowMs }, options)
-    const { writes, results, isPreparation } = decideBulk(bulk, orders, earlier, options)
-    if (!isPreparation) earlier = results
     try {
+      const orderIds = pending.map(({ orderId }) => orderId)
+      const records = await transaction.versionRecords(
+        orderIds.filter((orderId) => !rejected.has(orderId)),
+      )
+      // The reads may have waited for the store for minutes.
+      const nowMs = clock()
+      // Only this estimate needs the records of the changes after the bulk. A retry writes the same
+      // changes, because results of its earlier attempts stay.
+      bulk ??= firstBulk(pending, records)
+      const decided = new Map([...checkVersions(bulk, records, options, nowMs), ...rejected])
+      const orders = await readOrders(transaction, bulk, { records, decided, nowMs }, options)
+      const { writes, results, isPreparation } = decideBulk(bulk, orders, earlier, options)
+      if (!isPreparation) earlier = results
       if ((await transaction.commit(writes, options.mode)) && !isPreparation) return results
     } catch (error) {
       if (!(error instanceof DocumentRejectedError) || rejected.has(error.orderId)) throw error
       // The other orders are written without this one.
       const { orderId, message: reason } = error
       rejected = withResult(rejected, orderId, { path: '', reason })
-      earlier = withResult(results, orderId, { path: '', reason })
+      earlier = withResult(earlier, orderId, { path: '', reason })
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Announced, OrderVersionRecord } from '../../indexing/writer/order-index.ts'
+import { DocumentRejectedError } from '../../indexing/writer/writer-errors.ts'
 
 /** The stored form of a version record. */
 export interface VersionRecordSource {
@@ -23,10 +24,31 @@ export function toVersionRecordSource(versionRecord: OrderVersionRecord): Versio
   }
 }
 
-/** The version record of a stored form. */
-export function toVersionRecord(orderId: string, source: VersionRecordSource): OrderVersionRecord {
+/** A stored version record, as OpenSearch returns it. */
+export interface FoundVersionRecord {
+  _id: string
+  /** The index that has it. */
+  _index?: string
+  _source: unknown
+}
+
+/**
+ * The version record of a stored document. A guess in place of a field could restore an erased
+ * order, or leave a document to an account that lost the order.
+ * @throws DocumentRejectedError when the document is damaged
+ */
+export function toVersionRecord({ _id, _index, _source }: FoundVersionRecord): OrderVersionRecord {
+  const source = Object(_source) as VersionRecordSource
+  const invalid = Object.entries(FIELDS).filter(([, isValid]) => !isValid(source))
+  if (invalid.length > 0) {
+    const names = invalid.map(([name]) => name).join(', ')
+    throw new DocumentRejectedError(
+      _id,
+      `the version record of ${_id} is damaged (${names} in ${_index}/_doc/${_id}): restore it from a snapshot, or delete it and write the newest version of the order, or its deletion, with "index load --repair"`,
+    )
+  }
   return {
-    orderId,
+    orderId: _id,
     version: source.version,
     ownerAccountId: source.owner,
     accountIds: source.accounts,
@@ -35,4 +57,25 @@ export function toVersionRecord(orderId: string, source: VersionRecordSource): O
     deleted: source.deleted,
     ...(source.announced && { announced: source.announced }),
   }
+}
+
+const FIELDS: Record<keyof VersionRecordSource, (source: VersionRecordSource) => boolean> = {
+  version: ({ version }) => Number.isSafeInteger(version),
+  owner: ({ owner }) => typeof owner === 'string',
+  accounts: ({ accounts }) =>
+    Array.isArray(accounts) && accounts.every((account) => typeof account === 'string'),
+  created_at: ({ created_at }) => created_at === null || Number.isSafeInteger(created_at),
+  filled: ({ filled }) => typeof filled === 'boolean',
+  deleted: ({ deleted }) => typeof deleted === 'boolean',
+  announced: ({ announced }) => announced === undefined || isAnnounced(announced),
+}
+
+function isAnnounced(announced: unknown): boolean {
+  const { sequence, tracked } = Object(announced) as Partial<Announced>
+  return Number.isSafeInteger(sequence) && (tracked === undefined || hasDigests(tracked))
+}
+
+function hasDigests(tracked: unknown): boolean {
+  const { digests } = Object(tracked)
+  return typeof digests === 'object' && digests !== null
 }

@@ -141,6 +141,27 @@ describe('a document changed outside the writer', () => {
     },
   )
 
+  it('a damaged version record causes a dead letter, and the watch writes the other orders', async () => {
+    const heads = `${backend.env['INDEX_PREFIX']}order-heads`
+    await feed.add(order('ord_head', 1), order('ord_sound', 1))
+    await isDone()
+    await opensearch('PUT', `${heads}/_doc/ord_head`, { version: 1, owner: 'acc_hand' })
+
+    const [entry] = await feed.add(order('ord_head', 2), order('ord_sound', 2))
+    await isDone()
+    const place = `${heads}-v1/_doc/ord_head`
+    const reason = `ord_head is damaged (accounts, created_at, filled, deleted in ${place})`
+    expect(await feed.deadLetters()).toMatchObject([
+      { path: '', reason: expect.stringContaining(reason), entry_id: entry },
+    ])
+    expect([await amount('ord_head'), await amount('ord_sound')]).toEqual([1, 2])
+
+    await opensearch('DELETE', `${heads}/_doc/ord_head`)
+    await feed.add(order('ord_head', 2))
+    await isDone()
+    expect(await amount('ord_head')).toBe(2)
+  })
+
   function documentKeys() {
     return { account_id: 'acc_hand', id: 'ord_hand', shape: 1, updated_key: 1 }
   }

@@ -104,6 +104,8 @@ export interface MgetRequest {
 /** One document of an mget response. A tombstone is not found, but has a state. */
 export interface MgetDocument {
   _id: string
+  /** The index behind the alias of the request. */
+  _index?: string
   found: boolean
   _source?: unknown
   _seq_no?: number

@@ -6,7 +6,7 @@ import { nameOf, type ScanOptions } from '../client/scan.ts'
 import { completeRawHits, type SearchResponse } from '../client/search-response.ts'
 import { primaryOf, readShardCount, refreshIndices } from '../client/shards.ts'
 import { readVersionRecordIndices } from '../indices/version-record-index.ts'
-import { toVersionRecord, type VersionRecordSource } from '../version-record-document.ts'
+import { type FoundVersionRecord, toVersionRecord } from '../version-record-document.ts'
 import type { OpenSearchInspectionOptions } from './inspection-options.ts'
 
 const PAGE_SIZE = 1_000
@@ -15,7 +15,7 @@ const KEEP_ALIVE = '5m'
 
 type Options = OpenSearchInspectionOptions & { pageSize?: number }
 
-/** Scans all version records. */
+/** Scans all version records. @throws DocumentRejectedError for a damaged one */
 export async function* scanVersionRecords(options: Options): AsyncGenerator<OrderVersionRecord[]> {
   const { names, ...scan } = options
   // A reindex may move the alias during the scan.
@@ -24,8 +24,7 @@ export async function* scanVersionRecords(options: Options): AsyncGenerator<Orde
     names,
     scan.deadlineMs,
   )
-  for await (const hits of scanRecordHits({ ...scan, index }))
-    yield hits.map(({ _id, _source }) => toVersionRecord(_id, _source))
+  for await (const hits of scanRecordHits({ ...scan, index })) yield hits.map(toVersionRecord)
 }
 
 /** The index has version records, and its name may be an alias. */
@@ -88,9 +87,7 @@ async function openPointInTime(
   throw new Unavailable(`OpenSearch returned no point in time for ${name}`)
 }
 
-export interface VersionRecordHit {
-  _id: string
-  _source: VersionRecordSource
+export interface VersionRecordHit extends FoundVersionRecord {
   sort: readonly unknown[]
 }
 

@@ -4,6 +4,7 @@ import { readAhead } from '../../../lib/async/read-ahead.ts'
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { documentState, readDocuments } from '../client/documents.ts'
 import { scanRecordHits, type VersionRecordHit } from '../inspection/version-record-scan.ts'
+import { toVersionRecord } from '../version-record-document.ts'
 import {
   type DocumentOptions,
   type RetryOptions,
@@ -24,7 +25,7 @@ const MAX_COMPARISONS = 10
 /**
  * Copies version records until a comparison finds none that `to` lacks, while writers write to both
  * indices: see `reindex.md`.
- * @throws Unavailable; Error when records are missing after all comparisons
+ * @throws Unavailable; Error when records are missing after all comparisons, or one is damaged
  */
 export async function copyVersionRecords(options: CopyRecordsOptions): Promise<void> {
   const { from, to, signal } = options
@@ -73,9 +74,11 @@ async function findBehind(
   const docs = page.map(({ _id }) => ({ _id }))
   const request = { index: aliasOf(to), docs, _source: ['version'] }
   const existing = await readDocuments(client, deadlineMs, request)
-  return page.flatMap(({ _id, _source }, at) => {
+  return page.flatMap((hit, at) => {
+    const { _id, _source } = hit
+    const { version } = toVersionRecord(hit) // A copy would keep the damage.
     const there = existing[at]
-    if (there?.found && Number(Object(there._source)['version']) >= _source.version) return []
+    if (there?.found && Number(Object(there._source)['version']) >= version) return []
     const action = there?.found ? { index: { _id, ...documentState(there) } } : { create: { _id } }
     return [`${JSON.stringify(action)}\n${JSON.stringify(_source)}\n`]
   })

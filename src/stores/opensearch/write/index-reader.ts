@@ -22,7 +22,7 @@ import {
   parseOrderSource,
   toStoredJson,
 } from '../order-document-source.ts'
-import { toVersionRecord, type VersionRecordSource } from '../version-record-document.ts'
+import { toVersionRecord } from '../version-record-document.ts'
 import type { BulkAddress, BulkTarget, OptimisticConcurrency } from './optimistic-concurrency.ts'
 
 export interface IndexReaderOptions {
@@ -59,12 +59,7 @@ export function createIndexReader({
         'versionRecords',
         orderIds.map((_id) => ({ _id })),
       )
-      return new Map(
-        found.map(({ _id, _source }) => [
-          _id,
-          toVersionRecord(_id, _source as VersionRecordSource),
-        ]),
-      )
+      return new Map(found.map((document) => [document._id, toVersionRecord(document)]))
     },
     orphans: scan,
     scan,
@@ -113,7 +108,7 @@ function viewKeyOf({ sort: [accountId, orderId] = [] }: ScannedHit): ViewKey {
   return { accountId: String(accountId), orderId: String(orderId) }
 }
 
-type ExistingDocument = Required<MgetDocument>
+type ExistingDocument = MgetDocument & Required<Pick<MgetDocument, '_source'>>
 
 function exists(document: MgetDocument): document is ExistingDocument {
   return document.found

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { mapTransactions } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { DocumentRejectedError } from '../../../../src/indexing/writer/writer-errors.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
@@ -34,4 +35,21 @@ it('the writer throws a rejection of an order that it did not send', async () =>
   })
   const writer = createWriter(rejecting, () => NOW)
   await expect(writer.write(changes, 'live')).rejects.toThrow('no such field')
+})
+
+it('the writer drops orders with damaged version records and writes the others', async () => {
+  const index = createMemoryOrderIndex()
+  const damaged = ['ord_1', 'ord_3']
+  const reading = mapTransactions(index, (transaction) => ({
+    ...transaction,
+    async versionRecords(orderIds) {
+      const orderId = orderIds.find((id) => damaged.includes(id))
+      if (orderId !== undefined) throw new DocumentRejectedError(orderId, 'damaged')
+      return transaction.versionRecords(orderIds)
+    },
+  }))
+  const rejection = { path: '', reason: 'damaged' }
+  const results = await createWriter(reading, () => NOW).write(changes, 'live')
+  expect(results).toEqual([rejection, 'written', rejection])
+  expect(index.keys()).toEqual(['acc_1:ord_2'])
 })

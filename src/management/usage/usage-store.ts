@@ -32,6 +32,9 @@ export interface UsageStore {
   list(query: UsageQuery): Promise<UsageCounters[]>
   /** Key id → when the key was last used, epoch milliseconds, of each key that was. */
   lastUsedAt(accountId: string): Promise<ReadonlyMap<string, number>>
-  /** Removes the counters of days before this one. */
+  /**
+   * Removes the counters of the oldest day, if it is before this one. A process with a wrong clock
+   * can thus remove a day with each call, and never all usage at once.
+   */
   purge(beforeDay: string): Promise<void>
 }

@@ -92,6 +92,11 @@ describe.each(useManagementStores())('the housekeeping on %s', (_name, open) => 
     expect(await kept()).toEqual(afterPurge)
   })
 
+  it('removes one day of usage at a time, so that a wrong clock cannot remove all', async () => {
+    await purgeExpired(stores, NOW + 1_000 * DAY_MS)
+    expect((await kept()).days).toEqual(['2025-10-19', '2026-11-23'])
+  })
+
   it('reports a failed purge and keeps running', async () => {
     const failures: unknown[] = []
     const broken = {

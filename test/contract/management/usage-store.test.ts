@@ -124,4 +124,14 @@ describe.each(useManagementStores())('the usage store on %s', (_name, open) => {
     const listed = await stores.usage.list({ ...NOVEMBER, fromDay: '2000-01-01' })
     expect(listed.map(({ day }) => day)).toEqual(['2025-10-19', '2026-11-02'])
   })
+
+  it('purges one day at a time, of all accounts', async () => {
+    const days = ['2025-10-18', '2025-10-19', '2026-11-02']
+    await stores.usage.save(days.map((day) => counted({ day })))
+    await stores.usage.save([counted({ day: '2025-10-18', accountId: 'acc_2', keyId: 'key_2' })])
+    await stores.usage.purge('2028-01-01')
+    const since = { ...NOVEMBER, fromDay: '2000-01-01' }
+    expect((await stores.usage.list(since)).map(({ day }) => day)).toEqual(days.slice(1))
+    expect(await stores.usage.list({ ...since, accountId: 'acc_2' })).toEqual([])
+  })
 })

@@ -5,6 +5,7 @@ import { purgeMatching } from '../client/bulk/write-matching.ts'
 import {
   type IndexTarget,
   refreshIndex,
+  searchHits,
   searchPages,
   searchRaw,
 } from '../client/document-search.ts'
@@ -79,7 +80,12 @@ export function createOpenSearchUsageStore(target: IndexTarget): UsageStore {
       return new Map(buckets.map(({ key, last }) => [key, last.value]))
     },
     async purge(beforeDay) {
-      await purgeMatching(target, { range: { day: { lt: beforeDay } } })
+      await refreshIndex(target)
+      const query = { range: { day: { lt: beforeDay } } }
+      const sort = [{ day: 'asc' }]
+      const [oldest] = await searchHits(target, { size: 1, query, sort, _source: ['day'] })
+      if (oldest === undefined) return
+      await purgeMatching(target, { term: { day: (oldest.source as UsageSource).day } })
     },
   }
 }

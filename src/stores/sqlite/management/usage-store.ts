@@ -29,7 +29,9 @@ export function createSqliteUsageStore(db: GuardedDatabase): UsageStore {
   const selectLastUse = db.prepare(`
     SELECT key_id AS keyId, max(last_used_at) AS at FROM usage_counters
     WHERE account_id = ? GROUP BY key_id`)
-  const purge = db.prepare('DELETE FROM usage_counters WHERE day < ?')
+  const purge = db.prepare(
+    'DELETE FROM usage_counters WHERE day = (SELECT min(day) FROM usage_counters) AND day < ?',
+  )
 
   return {
     async save(counters) {

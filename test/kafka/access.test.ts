@@ -143,7 +143,7 @@ it('a certificate of an unknown CA is rejected', async () => {
   expect(stderr).toMatch(/KAFKA_BROKERS.*unable to verify the first certificate/)
 })
 
-it('index check reads every partition, also above the quota of its client', async () => {
+it('index check and status read every partition, also above the quota of their client', async () => {
   const split = await openKafkaFeed(kafka.plainBroker, { partitions: 2 })
   const settings = { DATA_DIR: folder, ...split.env }
   const orders = Array.from({ length: 40 }, (_, n) => sourceOrder({ id: `ord_${n}` }))
@@ -155,14 +155,24 @@ it('index check reads every partition, also above the quota of its client', asyn
   await watch.stop()
 
   const entities = [{ entityType: 'client-id', entityName: 'public-orders-api' }] as const
-  const limit = { key: 'consumer_byte_rate', value: 2_000, remove: false } as const
-  await split.admin.alterClientQuotas({ entries: [{ entities: [...entities], ops: [limit] }] })
+  /** `null` removes it. */
+  async function setQuota(value: number | null): Promise<void> {
+    const key = 'consumer_byte_rate' as const
+    const op = value === null ? ({ key, remove: true } as const) : { key, value, remove: false }
+    await split.admin.alterClientQuotas({ entries: [{ entities: [...entities], ops: [op] }] })
+  }
+  await setQuota(2_000)
   try {
     const { code, stdout } = await runCommand(['index', 'check', '--json'], settings)
     expect({ code, report: JSON.parse(stdout) }).toMatchObject({ code: 0, report: { read: 40 } })
+    await split.add(sourceOrder({ id: 'ord_40' }))
+    // What the check has read exceeds it.
+    await setQuota(500)
+    const { stdout: status } = await runCommand(['index', 'status', '--json'], settings)
+    const { stream } = JSON.parse(status)
+    expect(stream).toMatchObject({ backlog: 1, oldest_unacknowledged_seconds: expect.any(Number) })
   } finally {
-    const end = { key: limit.key, remove: true } as const
-    await split.admin.alterClientQuotas({ entries: [{ entities: [...entities], ops: [end] }] })
+    await setQuota(null)
     await split.close()
   }
 })

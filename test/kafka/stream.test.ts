@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config/config.ts'
 import { type ChangeStream, totalCount } from '../../src/indexing/sources/change-stream.ts'
-import { openChangeStream } from '../../src/services.ts'
+import { openChangeStream, openStreamInspection } from '../../src/services.ts'
 import {
   type KafkaFeed,
   type KafkaFeedOptions,
@@ -174,6 +174,16 @@ describe('transactions', () => {
     const stream = await open(feed)
     expect(await drain(stream)).toEqual(['committed 1', 'plain', 'committed 2'])
     expect(await stream.backlog()).toBe(0)
+  })
+
+  it('the age of the oldest record is that of the first one after aborted records', async () => {
+    const feed = await createFeed({ partitions: 1 })
+    const inspection = await openStreamInspection(parseConfig(feed.env))
+    closers.push(() => inspection?.close())
+    await feed.addInTransaction('abort', 'aborted 1', 'aborted 2')
+    expect(await inspection?.backlog()).toMatchObject({ backlog: 3, oldestAgeMs: null })
+    await feed.addInTransaction('commit', 'committed')
+    expect(await inspection?.backlog()).toMatchObject({ oldestAgeMs: expect.any(Number) })
   })
 })
 

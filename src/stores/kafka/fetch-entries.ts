@@ -22,7 +22,8 @@ const WITHOUT_SESSION = [0, -1] as const
 
 /**
  * Fetches the records of committed transactions from these offsets, from all leaders at once. A
- * response favours the first partitions.
+ * response favours the first partitions. A partition is missing while its leader delays a client
+ * above its quota. It has no entries, and the same offset again, before its end or an open transaction.
  */
 export async function fetchEntries(
   { fetcher, topic }: Pick<KafkaConnection, 'fetcher' | 'topic'>,
@@ -80,14 +81,15 @@ async function fetchFromLeader(
   return new Map(
     found.flatMap(({ partitionIndex, records, abortedTransactions }) => {
       const from = offsets.get(partitionIndex)
-      if (from === undefined || !records || records.length === 0) return []
-      const entries = committedBatches(records, abortedTransactions ?? [])
+      if (from === undefined) return []
+      const batches = records ?? []
+      const entries = committedBatches(batches, abortedTransactions ?? [])
         .flatMap((batch) =>
           batch.records.map((one) => toEntry(partitionIndex, batch, one, fetchedAt)),
         )
         // A batch may begin before the offset.
         .filter(({ offset }) => offset >= from)
-      return [[partitionIndex, { entries, nextOffset: endOf(records) ?? from }] as const]
+      return [[partitionIndex, { entries, nextOffset: endOf(batches) ?? from }] as const]
     }),
   )
 }

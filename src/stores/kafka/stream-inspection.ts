@@ -8,8 +8,15 @@ import { monotonicClock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { connectKafka, type KafkaConnection, type KafkaOptions } from './connection.ts'
 import { fetchEntries } from './fetch-entries.ts'
-import { countOffsets, listBacklog, listCommitted, listRanges, readTopics } from './offsets.ts'
-import type { FetchedEntries, Offsets } from './positions.ts'
+import {
+  countOffsets,
+  listBacklog,
+  listCommitted,
+  listRanges,
+  type OffsetRange,
+  readTopics,
+} from './offsets.ts'
+import type { FetchedEntries, PartitionEntry } from './positions.ts'
 
 /** Read-only access to the topic of changes: commits no offset. */
 export function openKafkaStreamInspection(options: KafkaOptions): StreamInspection {
@@ -24,11 +31,9 @@ export function openKafkaStreamInspection(options: KafkaOptions): StreamInspecti
           listRanges(connection, deadLetterTopic, topics.deadLetters.partitions),
         ])
       })
-      const waiting = [...unread].filter(([, { from, to }]) => from < to)
-      const oldest = new Map(waiting.map(([partition, { from }]) => [partition, from]))
       return {
         backlog: countOffsets(unread.values()),
-        oldestAgeMs: await readOldestAge(connection, oldest),
+        oldestAgeMs: await readOldestAge(connection, unread),
         deadLetters: countOffsets(deadLetters.values()),
       }
     },
@@ -37,21 +42,37 @@ export function openKafkaStreamInspection(options: KafkaOptions): StreamInspecti
   }
 }
 
-/** The age of the oldest record at the given offsets, by the clock of this machine. */
+/**
+ * The age of the oldest record of the ranges, by the clock of this machine. The records of an open
+ * transaction have none yet, and those of an aborted one never.
+ */
 async function readOldestAge(
   connection: KafkaConnection,
-  offsets: Offsets,
+  ranges: ReadonlyMap<number, OffsetRange>,
 ): Promise<number | null> {
-  if (offsets.size === 0) return null
-  const limits = { maxBytes: 1, waitMs: 0 }
   let oldest: number | null = null
   // One partition at a time, because a small response has a record of one partition only.
-  for (const one of offsets) {
-    const fetched = await connection.send(() => fetchEntries(connection, new Map([one]), limits))
-    const first = fetched.get(one[0])?.entries[0]
+  for (const [partition, range] of ranges) {
+    const first = await readFirst(connection, partition, range)
     if (first) oldest = Math.max(oldest ?? 0, monotonicClock() - first.enteredAtMs)
   }
   return oldest
+}
+
+/** The first record of a committed transaction in the range. */
+async function readFirst(
+  connection: KafkaConnection,
+  partition: number,
+  { from, to }: OffsetRange,
+): Promise<PartitionEntry | undefined> {
+  for (let offset = from; offset < to; ) {
+    const maxBytes = offset === from ? 1 : READ_LIMITS.bytes
+    const page = await retryPage(() => readPage(connection, partition, offset, maxBytes))
+    const [first] = page.entries
+    if (first !== undefined || page.nextOffset === offset) return first
+    offset = page.nextOffset
+  }
+  return undefined
 }
 
 /** The records before the committed offsets that the topic still has, in pages. */
@@ -68,7 +89,7 @@ async function* readAcknowledged(connection: KafkaConnection): AsyncGenerator<Ac
     const range = ranges.get(partition) ?? { from: position, to: position }
     const end = position < range.to ? position : range.to
     for (let from = range.from; from < end; ) {
-      const page = await readPage(connection, partition, from)
+      const page = await retryPage(() => readNextPage(connection, partition, from))
       const entries = page.entries.filter(({ offset }) => offset < end)
       yield entries.map(({ id, order }) => ({ id, order: order ?? null }))
       from = page.nextOffset
@@ -79,22 +100,45 @@ async function* readAcknowledged(connection: KafkaConnection): AsyncGenerator<Ac
 /** Longer than a broker delays the responses to a client above its quota. */
 const PAGE_DEADLINE_MS = 60_000
 
-/** Above the quota of a client, a broker returns no record of a partition that has some. */
-async function readPage(
+async function retryPage(read: () => Promise<FetchedEntries>): Promise<FetchedEntries> {
+  const activity = 'reading the topic of changes'
+  return await retryUntilDeadline({ deadlineMs: PAGE_DEADLINE_MS, activity }, read)
+}
+
+/** @throws Unavailable while the broker delays this client, or a transaction is open */
+async function readNextPage(
   connection: KafkaConnection,
   partition: number,
   from: bigint,
 ): Promise<FetchedEntries> {
-  const limits = { maxBytes: READ_LIMITS.bytes, waitMs: 0 }
-  const policy = { deadlineMs: PAGE_DEADLINE_MS, activity: 'reading the topic of changes' }
-  return await retryUntilDeadline(policy, async () => {
-    const fetched = await connection.send(() =>
-      fetchEntries(connection, new Map([[partition, from]]), limits),
-    )
-    const page = fetched.get(partition)
-    if (page !== undefined) return page
-    throw new Unavailable(
-      `Kafka returned no record of partition ${partition} of "${connection.topic}" from offset ${from} on: raise the consumer_byte_rate of this client, or end an open transaction of the topic, then check again`,
-    )
-  })
+  const page = await readPage(connection, partition, from, READ_LIMITS.bytes)
+  if (page.nextOffset > from) return page
+  throw noRecord(connection, partition, from, 'end an open transaction of the topic')
+}
+
+/** @throws Unavailable while the broker delays this client */
+async function readPage(
+  connection: KafkaConnection,
+  partition: number,
+  from: bigint,
+  maxBytes: number,
+): Promise<FetchedEntries> {
+  const limits = { maxBytes, waitMs: 0 }
+  const fetched = await connection.send(() =>
+    fetchEntries(connection, new Map([[partition, from]]), limits),
+  )
+  const page = fetched.get(partition)
+  if (page !== undefined) return page
+  throw noRecord(connection, partition, from, 'raise the consumer_byte_rate of this client')
+}
+
+function noRecord(
+  { topic }: KafkaConnection,
+  partition: number,
+  from: bigint,
+  nextStep: string,
+): Unavailable {
+  return new Unavailable(
+    `Kafka returned no record of partition ${partition} of "${topic}" from offset ${from} on: ${nextStep}, then try again`,
+  )
 }

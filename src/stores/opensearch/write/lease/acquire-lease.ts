@@ -1,5 +1,6 @@
 import type { WriterPurpose } from '../../../../indexing/writer/order-index.ts'
 import { WatchRunningError } from '../../../../indexing/writer/writer-errors.ts'
+import { retryUntilDeadline } from '../../../../lib/async/retry-until-deadline.ts'
 import { monotonicClock } from '../../../../lib/clock.ts'
 import { createHolderName, waitUntilFree } from '../../lease-observation.ts'
 import { type Lease, type LeaseOptions, startLease } from './lease.ts'
@@ -23,17 +24,25 @@ export interface AcquireOptions extends LeaseOptions {
 }
 
 /**
+ * Another process may have created the indices just now, such as "index init": their shards start
+ * within a second or two.
+ */
+const SHARD_START_MS = 5_000
+
+/**
  * Becomes the writer once the lease is released, or unchanged for its whole duration on this
  * machine's monotonic clock: see `lease.md`.
  * @throws WatchRunningError for a load during a watch; Error on an abort; errors of `clock-skew.ts`
  */
 export async function acquireLease(options: AcquireOptions): Promise<Lease> {
-  const { document, leaseMs, purpose, clock, storeClock } = options
+  const { document, leaseMs, purpose, clock, storeClock, signal } = options
   const holder = createHolderName()
+  const policy = { deadlineMs: SHARD_START_MS, activity: 'new shards started', signal }
   for (;;) {
-    const last = await waitForLease(options)
+    const last = await retryUntilDeadline(policy, () => waitForLease(options))
     // Without a lease document, the index has the only record of earlier write timestamps.
-    const earlierCeiling = last?.record.stamp_ceiling ?? (await options.maxWriteTimestamp())
+    const earlierCeiling =
+      last?.record.stamp_ceiling ?? (await retryUntilDeadline(policy, options.maxWriteTimestamp))
     const storeMs = await storeClock.read()
     // Checked before the acquisition, so that a machine with a wrong clock evicts no writer.
     writeTimestampAt(clock(), storeMs, earlierCeiling)

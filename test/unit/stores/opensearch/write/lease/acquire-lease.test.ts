@@ -37,13 +37,14 @@ afterEach(async () => {
   for (const lease of held.splice(0)) await lease.release().catch(() => {})
 })
 
-type Given = Pick<AcquireOptions, 'fence' | 'leaseMs' | 'purpose' | 'signal'>
+type Given = Pick<AcquireOptions, 'fence' | 'leaseMs' | 'maxWriteTimestamp' | 'purpose' | 'signal'>
 
 async function acquire(
-  document: MemoryLeaseDocument,
+  document: AcquireOptions['document'],
   {
     fence = createRecordingFence(),
     leaseMs = LONG_LEASE_MS,
+    maxWriteTimestamp = async () => greatestStamp,
     purpose = 'load',
     signal,
   }: Partial<Given> = {},
@@ -55,7 +56,7 @@ async function acquire(
     purpose,
     clock: () => clockMs,
     storeClock,
-    maxWriteTimestamp: async () => greatestStamp,
+    maxWriteTimestamp,
     firstTarget: async () => 'orders-v1',
     onDelay: (reason) => waited.push(reason),
     signal,
@@ -96,6 +97,34 @@ describe('the first writer', () => {
     await (await first).release()
     await expect.poll(() => held).toHaveLength(2)
     expect(document.record()).toMatchObject({ epoch: 2, released: false })
+  })
+})
+
+describe('indices that another process has just created', () => {
+  const noShard = new Unavailable('no shard is available')
+
+  /** Rejects the first call, as long as the shards of a new index have not started. */
+  function failOnce<T>(work: () => Promise<T>): () => Promise<T> {
+    let calls = 0
+    return () => (calls++ === 0 ? Promise.reject(noShard) : work())
+  }
+
+  it('the first writer reads the lease and the index again', async () => {
+    const document = createMemoryLeaseDocument()
+    const read = failOnce(document.read)
+    const maxWriteTimestamp = failOnce(async () => 5_500)
+    const lease = await acquire({ ...document, read }, { maxWriteTimestamp })
+    expect(await lease.nextWriteTimestamp()).toBe(5_501)
+  })
+
+  it('the first writer fails with the reason when they stay unavailable', async () => {
+    const document = createMemoryLeaseDocument()
+    const read = async () => {
+      monotonicMs += 5_001
+      throw noShard
+    }
+    await expect(acquire({ ...document, read })).rejects.toThrow(noShard)
+    expect(document.written).toEqual([])
   })
 })
 

@@ -1,5 +1,5 @@
 import type { OpenSearch } from './client/client.ts'
-import { documentBatches } from './client/document-batches.ts'
+import { documentBatches, orderByteLength } from './client/document-batches.ts'
 import { readSourceBytes } from './client/documents.ts'
 import { type IndexToRead, nameOf, type ScannedHit } from './client/scan.ts'
 import { isIntactSource } from './order-document-source.ts'
@@ -22,7 +22,9 @@ export async function findDamaged(
 ): Promise<Set<string>> {
   const damaged = new Set<string>()
   const checksummed = hits.filter((hit) => checksumHeaderOf(hit) !== undefined)
-  for (const batch of documentBatches(checksummed, checksumHeaderOf)) {
+  for (const batch of documentBatches(checksummed, (hit) =>
+    orderByteLength(checksumHeaderOf(hit)),
+  )) {
     const docs = batch.map(({ _id, _routing = '' }) => ({ _id, routing: _routing }))
     const sources = await attempt(() =>
       readSourceBytes(client, deadlineMs, { index: nameOf(index), docs }),

@@ -1,13 +1,25 @@
 import { filterKeysOf, type OrderDocument } from '../../indexing/writer/order-document.ts'
 import { Unavailable } from '../../lib/errors/unavailable.ts'
 import type { Order } from '../../orders/order.ts'
+import type { ViewKey } from '../../orders/order-store.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
 import { checksumMatches, extractOrderJson, withChecksum } from './checksum-header.ts'
 import { parseResponse } from './client/client.ts'
+import { orderByteLength } from './client/document-batches.ts'
 
 /** The id of the document of an order and account. */
-export function documentId({ accountId, orderId }: { accountId: string; orderId: string }): string {
+export function documentId({ accountId, orderId }: ViewKey): string {
   return `${accountId}:${orderId}`
+}
+
+/** The address of the document of an order and account. */
+export function documentAddress(key: ViewKey): { _id: string; routing: string } {
+  return { _id: documentId(key), routing: key.accountId }
+}
+
+/** The byte length of the order in a found document; `undefined` when it is unknown. */
+export function storedBytes({ _source }: { _source?: unknown }): number | undefined {
+  return orderByteLength(Object(_source)['frame'])
 }
 
 /** The source of a document, with the order byte for byte. */

@@ -1,17 +1,20 @@
 /** The limits of a request for whole documents. One order may have megabytes. */
 const BATCH = { documents: 500, bytes: 4 * 1024 * 1024 }
-/** For a document without a checksum header, so that a batch has at most 50 of them. */
+/** For a document of unknown size, so that a batch has at most 50 of them. */
 const UNKNOWN_BYTES = Math.floor(BATCH.bytes / 50)
 
-/** Groups documents into batches of at most 500 documents and 4 MB; a larger document is alone. */
+/**
+ * Groups documents into batches of at most 500 documents and 4 MB; a larger document is alone.
+ * `bytesOf`: the size of a document, `undefined` when it is unknown.
+ */
 export function* documentBatches<T>(
   documents: Iterable<T>,
-  checksumHeaderOf: (document: T) => unknown,
+  bytesOf: (document: T) => number | undefined,
 ): Generator<T[]> {
   let batch: T[] = []
   let bytes = 0
   for (const document of documents) {
-    const size = orderByteLength(checksumHeaderOf(document))
+    const size = bytesOf(document) ?? UNKNOWN_BYTES
     if (batch.length === BATCH.documents || (batch.length > 0 && bytes + size > BATCH.bytes)) {
       yield batch
       batch = []
@@ -23,8 +26,8 @@ export function* documentBatches<T>(
   if (batch.length > 0) yield batch
 }
 
-/** The byte length of the order, which the checksum header ends with. */
-function orderByteLength(checksumHeader: unknown): number {
+/** The byte length of the order, which the checksum header ends with; `undefined` without one. */
+export function orderByteLength(checksumHeader: unknown): number | undefined {
   const [, hex] = /-([0-9a-f]{8})$/.exec(String(checksumHeader)) ?? []
-  return hex === undefined ? UNKNOWN_BYTES : Number.parseInt(hex, 16)
+  return hex === undefined ? undefined : Number.parseInt(hex, 16)
 }

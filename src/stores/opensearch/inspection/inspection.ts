@@ -4,8 +4,9 @@ import type {
 } from '../../../indexing/consistency-check/index-inspection.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
 import { checksumMatches } from '../checksum-header.ts'
-import { type MgetRequest, readDocuments } from '../client/documents.ts'
-import { documentId } from '../order-document-source.ts'
+import { type MgetDocument, type MgetRequest, readDocuments } from '../client/documents.ts'
+import { documentAddress, storedBytes } from '../order-document-source.ts'
+import { readByOrder } from '../read-by-order.ts'
 import { createIndexReader } from '../write/index-reader.ts'
 import type { BulkTarget } from '../write/optimistic-concurrency.ts'
 import { scanIndex, toInspectedDocument } from './document-scan.ts'
@@ -22,18 +23,24 @@ export function createOpenSearchInspection(options: OpenSearchInspectionOptions)
   const states = { recordState() {} } // For writes only.
   const reader = createIndexReader({ client, indexOf, states, deadlineMs })
 
-  /** The existing documents, with all fields unless `selection` limits them. */
-  async function readAll(
+  /** The documents, with all fields unless `selection` limits them. */
+  function read(
     keys: readonly ViewKey[],
     selection: Pick<MgetRequest, '_source'> = {},
+  ): Promise<MgetDocument[]> {
+    const docs = keys.map(documentAddress)
+    return readDocuments(client, deadlineMs, { index: names.orders, docs, ...selection })
+  }
+
+  /** The existing documents, which `readSome` reads in parts. */
+  async function readExisting(
+    keys: readonly ViewKey[],
+    readSome: (keys: readonly ViewKey[]) => Promise<MgetDocument[]>,
   ): Promise<InspectedDocument[]> {
     const documents: InspectedDocument[] = []
     for (let from = 0; from < keys.length; from += MAX_DOCUMENTS_PER_REQUEST) {
-      const batch = keys.slice(from, from + MAX_DOCUMENTS_PER_REQUEST)
-      const docs = batch.map((key) => ({ _id: documentId(key), routing: key.accountId }))
-      const request = { index: names.orders, docs, ...selection }
-      const responses = await readDocuments(client, deadlineMs, request)
-      const existing = responses.filter(({ found }) => found)
+      const found = await readSome(keys.slice(from, from + MAX_DOCUMENTS_PER_REQUEST))
+      const existing = found.filter(({ found }) => found)
       documents.push(
         ...existing.map((one) => toInspectedDocument(one, !checksumMatches(Object(one._source)))),
       )
@@ -44,10 +51,11 @@ export function createOpenSearchInspection(options: OpenSearchInspectionOptions)
   return {
     versionRecords: (orderIds) => reader.versionRecords(orderIds),
 
-    documents: (keys) => readAll(keys),
+    documents: (keys) =>
+      readExisting(keys, (some) => readByOrder<MgetDocument>(some, { read, bytesOf: storedBytes })),
 
     async existingKeys(keys) {
-      const documents = await readAll(keys, { _source: false })
+      const documents = await readExisting(keys, (some) => read(some, { _source: false }))
       return documents.map(({ address }) => address)
     },
 

@@ -3,7 +3,7 @@ import { type Instrument, noopInstrument } from '../../../lib/instrument.ts'
 import { type RequestScope, unbounded } from '../../../lib/request-scope.ts'
 import { FilterUnavailableError } from '../../../orders/filters/filter-unavailable-error.ts'
 import { addedParamOf } from '../../../orders/filters/filters.ts'
-import type { OrderStore, PageQuery } from '../../../orders/order-store.ts'
+import type { OrderStore, PageQuery, ViewKey } from '../../../orders/order-store.ts'
 import { hasAlias } from '../client/aliases.ts'
 import {
   type OpenSearch,
@@ -15,7 +15,8 @@ import { readSourceBytes } from '../client/documents.ts'
 import { IndexMissing } from '../client/errors.ts'
 import { completeHits, positionOf } from '../client/search-response.ts'
 import type { IndexNames } from '../indices/index-names.ts'
-import { documentId } from '../order-document-source.ts'
+import { documentAddress, documentId } from '../order-document-source.ts'
+import { readByOrder } from '../read-by-order.ts'
 import { decodeOrder, decodeSource, type OnDecode } from './decode-orders.ts'
 import { createPageSearches, PRIMARY } from './page-searches.ts'
 import { createPageWindows, type PageWindows } from './page-windows.ts'
@@ -107,10 +108,13 @@ export function createOpenSearchOrderStore({
     },
 
     async getMany(keys) {
-      const docs = keys.map((key) => ({ _id: documentId(key), routing: key.accountId }))
-      const request = { index: names.orders, docs }
+      const read = (some: readonly ViewKey[]) =>
+        readSourceBytes(client, deadlineMs, {
+          index: names.orders,
+          docs: some.map(documentAddress),
+        })
       return instrument('get_orders', async () => {
-        const sources = await readSourceBytes(client, deadlineMs, request)
+        const sources = await readByOrder(keys, { read, bytesOf: (source) => source?.length })
         return keys.map((key, at) => {
           const source = sources[at]
           return source ? decodeSource(source, key, onDecode) : null

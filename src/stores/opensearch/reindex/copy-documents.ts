@@ -1,4 +1,4 @@
-import { documentBatches } from '../client/document-batches.ts'
+import { documentBatches, orderByteLength } from '../client/document-batches.ts'
 import { readSourceBytes } from '../client/documents.ts'
 import { describeDamaged, REPAIR_HINT } from '../damaged-documents.ts'
 import { parseStoredDocument, serializeDocument } from '../order-document-source.ts'
@@ -42,7 +42,9 @@ export async function copyDifferences(options: CopyOptions): Promise<CopyResult>
   const { onPage, signal } = options
   const result = { copied: 0, remaining: 0, removed: 0 }
   for await (const { missing, extra, scanned } of compareIndices(options)) {
-    for (const batch of documentBatches(missing, ({ checksumHeader }) => checksumHeader)) {
+    for (const batch of documentBatches(missing, ({ checksumHeader }) =>
+      orderByteLength(checksumHeader),
+    )) {
       const changed = await retry(options, () => copyBatch(options, batch))
       result.copied += changed
       if (changed < batch.length)

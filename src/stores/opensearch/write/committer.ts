@@ -9,7 +9,7 @@ import { createMutex } from '../../../lib/async/mutex.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
 import { type EventRecord, firstSequence } from '../../../webhooks/events/event-record.ts'
 import { eventRecordId, toEventRecordSource } from '../event-record-document.ts'
-import { documentId, serializeDocument } from '../order-document-source.ts'
+import { documentAddress, serializeDocument } from '../order-document-source.ts'
 import { toVersionRecordSource } from '../version-record-document.ts'
 import type { BulkItem } from './bulk-item.ts'
 import type { BulkSender } from './bulk-sender.ts'
@@ -131,8 +131,6 @@ export function createCommitter({
     },
   }
 }
-
-const documentAddress = (view: ViewKey) => ({ _id: documentId(view), routing: view.accountId })
 
 function viewItem(view: ViewWrite): BulkItem {
   const source = (writeTimestamp: number) => serializeDocument(renderDocument(view, writeTimestamp))

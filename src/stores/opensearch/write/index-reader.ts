@@ -17,11 +17,13 @@ import { documentState, type MgetDocument, readDocuments } from '../client/docum
 import { type ScannedHit, scanDocuments } from '../client/scan.ts'
 import { type EventRecordSource, eventRecordId } from '../event-record-document.ts'
 import {
-  documentId,
+  documentAddress,
   type OrderDocumentSource,
   parseOrderSource,
+  storedBytes,
   toStoredJson,
 } from '../order-document-source.ts'
+import { readByOrder } from '../read-by-order.ts'
 import { toVersionRecord } from '../version-record-document.ts'
 import type { BulkAddress, BulkTarget, OptimisticConcurrency } from './optimistic-concurrency.ts'
 
@@ -42,34 +44,36 @@ export function createIndexReader({
   states,
   deadlineMs,
 }: IndexReaderOptions): Omit<IndexReader, 'subscribers'> {
-  async function readExisting(
+  async function readAll(
     target: BulkTarget,
     docs: readonly BulkAddress[],
-  ): Promise<ExistingDocument[]> {
+  ): Promise<MgetDocument[]> {
     const documents = await readDocuments(client, deadlineMs, { index: indexOf(target), docs })
     for (const document of documents) {
       states.recordState(target, document._id, documentState(document)) // A tombstone has one too.
     }
-    return documents.filter(exists)
+    return documents
   }
 
   return {
     async versionRecords(orderIds) {
-      const found = await readExisting(
+      const documents = await readAll(
         'versionRecords',
         orderIds.map((_id) => ({ _id })),
       )
+      const found = documents.filter(exists)
       return new Map(found.map((document) => [document._id, toVersionRecord(document)]))
     },
     orphans: scan,
     scan,
     async views(keys) {
-      const docs = keys.map((key) => ({ _id: documentId(key), routing: key.accountId }))
-      const viewKeys = new Map(keys.map((key) => [documentId(key), key]))
-      const found = await readExisting('orders', docs)
-      return found.flatMap(({ _id, _source }) => {
-        const key = viewKeys.get(_id)
-        return key === undefined ? [] : storedView(key, _source)
+      const documents = await readByOrder<MgetDocument>(keys, {
+        read: (some) => readAll('orders', some.map(documentAddress)),
+        bytesOf: storedBytes,
+      })
+      return keys.flatMap((key, at) => {
+        const document = documents[at]
+        return document?.found ? storedView(key, document._source) : []
       })
     },
     async eventRecords(keys) {

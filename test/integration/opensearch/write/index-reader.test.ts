@@ -89,6 +89,26 @@ describe('stored documents', () => {
     })
   })
 
+  it('the reader reads the documents of a large order one at a time', async () => {
+    const keys = Array.from({ length: 9 }, (_, n) => ({ ...key, accountId: `acc_${n}` }))
+    const frame = '00000000-0000-00800000'
+    const { stored, received } = await start((response, request) => {
+      const wanted: { _id: string }[] = JSON.parse(request.body).docs
+      const found = wanted.map(({ _id }) => {
+        return {
+          ...viewDocument,
+          _id,
+          _source: { ...source, account_id: _id.split(':')[0], frame },
+        }
+      })
+      docs(...found)(response, request)
+    })
+    expect((await stored.views(keys)).map(({ accountId }) => accountId)).toEqual(
+      keys.map(({ accountId }) => accountId),
+    )
+    expect(received).toHaveLength(9)
+  })
+
   it('the reader hides tombstones and records their sequence numbers', async () => {
     const tombstone = { ...viewDocument, _source: { removed_key: 1000 } }
     const { stored, states } = await start(docs(tombstone))

@@ -44,7 +44,8 @@ export async function changeWriteTargets(
     if (state === null) await becomeWriterBriefly(options, from, signal)
     else if (await document.replace(state, { ...state.record, ...requested })) break
   }
-  // An attempt of this process may raise one more fence before it ends.
+  // An attempt of this process may raise one more fence before it ends. The next one waits for a
+  // writer that took over meanwhile.
   for (;;) {
     const record = (await document.read())?.record
     if (record !== undefined && isApplied(record, to)) return record.epoch
@@ -55,6 +56,7 @@ export async function changeWriteTargets(
 const CHANGED_MEANWHILE =
   'another reindex changed the write targets: check "index status", then try again'
 
+/** Returns also after an attempt of this process, which a later writer may have superseded. */
 async function waitUntilApplied(
   options: ChangeWriteTargetsOptions,
   targets: WriteTargets,
@@ -64,8 +66,12 @@ async function waitUntilApplied(
   const signals = [applied.signal, ...(signal ? [signal] : [])]
   const startedAt = monotonicClock()
   let isLogged = false
+  let isAttempted = false
   let failure: unknown
-  const ownAttempt = becomeWriterBriefly(options, targets, AbortSignal.any(signals)).catch(
+  const ownAttempt = becomeWriterBriefly(options, targets, AbortSignal.any(signals)).then(
+    () => {
+      isAttempted = true
+    },
     (error) => {
       if (!applied.signal.aborted) failure = error
     },
@@ -76,6 +82,7 @@ async function waitUntilApplied(
       if (record !== undefined && isApplied(record, targets)) return
       if (record !== undefined && !isRequested(record, targets)) throw new Error(CHANGED_MEANWHILE)
       if (failure !== undefined) throw failure
+      if (isAttempted) return // A writer that took over since may die before it applies them.
       if (!isLogged && monotonicClock() - startedAt > LOG_AFTER_MS) {
         options.onDelay(
           `waiting for the writer (${record?.holder}) to write to ${[...targets.orders, ...targets.versionRecords].join(', ')}`,

@@ -1,15 +1,12 @@
 import { memoizeAsync } from '../../../lib/async/memoize-async.ts'
 import { createMutex } from '../../../lib/async/mutex.ts'
-import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { IndexLost } from '../../index-lost.ts'
-import { hasAlias } from '../client/aliases.ts'
-import { type OpenSearch, read, write } from '../client/client.ts'
-import { BAD_REQUEST, isIndexExistsError, isRejectedWith } from '../client/errors.ts'
+import { type OpenSearch, write } from '../client/client.ts'
 import { managementDefinitions } from '../management/index-definitions.ts'
 import { webhookDefinitions } from '../webhooks/index-definitions.ts'
+import { createIndexCreation } from './index-creation.ts'
 import {
   keyDefinitions,
-  type MappedDefinition,
   ordersDefinition,
   recordDefinitions,
   versionRecordsDefinition,
@@ -68,6 +65,7 @@ export function createEnsureIndices(
   shards = 1,
 ): EnsureIndices {
   const options = { client, names, deadlineMs }
+  const { createIndex, createMissing, addFields, createOrExtend } = createIndexCreation(options)
   const mutex = createMutex()
   let isUsed = false
   let isComplete = false
@@ -100,7 +98,8 @@ export function createEnsureIndices(
     await putTemplate()
     for (const [alias, definition] of recordDefinitions(names, shards)) {
       if (exceptVersionRecords && alias === names.versionRecords) continue
-      await createMissing(alias, definition)
+      // The next fence restores the alias of the version records.
+      await createMissing(alias, definition, { mayLackAlias: alias === names.versionRecords })
     }
     await addFields(concreteIndex(names.orders, '*'), ordersDefinition, names.isVersion)
   }
@@ -153,60 +152,5 @@ export function createEnsureIndices(
         await createIndex(version, [names.versionRecords], versionRecordsDefinition(shards))
         await createRemaining()
       }),
-  }
-
-  /** Adds new fields to existing indices. A field of another type needs a reindex. */
-  async function addFields(
-    pattern: string,
-    { mappings: { properties } }: MappedDefinition,
-    isIncluded: (index: string) => boolean = () => true,
-  ): Promise<void> {
-    const existing = await read(deadlineMs, (options) =>
-      client.indices.get({ index: pattern }, options),
-    )
-    for (const [index, { mappings }] of Object.entries(existing)) {
-      if (!isIncluded(index)) continue
-      const mapped = new Set(Object.keys(mappings?.properties ?? {}))
-      const missing = Object.entries(properties).filter(([name]) => !mapped.has(name))
-      if (missing.length === 0) continue
-      const request = { index, body: { properties: Object.fromEntries(missing) } as object }
-      await write(deadlineMs, (options) => client.indices.putMapping(request, options)).catch(
-        (error) => {
-          if (!isRejectedWith(error, BAD_REQUEST)) throw error
-        },
-      )
-    }
-  }
-
-  /** An index of an earlier release may lack fields. */
-  async function createOrExtend(alias: string, definition: MappedDefinition): Promise<void> {
-    await createMissing(alias, definition)
-    await addFields(alias, definition)
-  }
-
-  async function createMissing(alias: string, definition: object): Promise<void> {
-    if (await hasAlias(client, deadlineMs, alias)) return
-    const index = concreteIndex(alias, 1)
-    if (await createIndex(index, [alias], definition)) return
-    // The next fence restores the alias of the version records.
-    if (alias === names.versionRecords || (await hasAlias(client, deadlineMs, alias))) return
-    throw new Unavailable(`${index} exists without its alias ${alias}: add it with POST _aliases`)
-  }
-
-  /** Returns `false` when the index exists. */
-  async function createIndex(
-    index: string,
-    aliases: readonly string[],
-    definition: object,
-  ): Promise<boolean> {
-    const entries = aliases.map((alias) => [alias, {}])
-    const body = { ...definition, aliases: Object.fromEntries(entries) }
-    try {
-      await write(deadlineMs, (options) => client.indices.create({ index, body }, options))
-      return true
-    } catch (error) {
-      if (!isIndexExistsError(error)) throw error // Otherwise another process created it first.
-      return false
-    }
   }
 }

@@ -1,14 +1,11 @@
 import type { ReindexEvents, Reindexing } from '../../../indexing/reindexing.ts'
-import { MAX_CLOCK_SKEW_MS } from '../../../indexing/writer/clock-skew.ts'
-import { newestWriteTimestamp } from '../client/scan.ts'
 import { REPAIR_HINT } from '../damaged-documents.ts'
 import type { EnsureIndices } from '../indices/ensure-indices.ts'
-import { concreteIndex, indexVersion } from '../indices/index-names.ts'
 import { readPresence } from '../indices/index-presence.ts'
-import { backfill, verifyChecksums } from './backfill.ts'
+import { verifyChecksums } from './backfill.ts'
+import { createBuild, removeCopyAliases } from './build-index.ts'
 import type { WriteTargets } from './change-write-targets.ts'
 import { completeVersionRecords } from './complete-version-records.ts'
-import { copyVersionRecords } from './copy-version-records.ts'
 import { createIndexVersions } from './index-versions.ts'
 import { hasLeftovers, unusedLeftovers } from './leftover-versions.ts'
 import { type ReindexPhase, reindexPhase } from './reindex-phase.ts'
@@ -25,26 +22,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
   const targets = createRequestedTargets(options)
 
   return {
-    async build({ shards, ...events } = {}) {
-      await ensureIndices.existingOrders()
-      const before = await targets.read()
-      const phase = reindexPhase(before)
-      if (phase.kind === 'switched') return repeatSwitch(before, phase, events)
-      const { live } = phase
-      const isResumed = phase.kind === 'building'
-      const next = isResumed ? phase.next : concreteIndex(names.orders, indexVersion(live) + 1)
-      if (isResumed) await checkShards(next, shards)
-      const newest = await newestWriteTimestamp({ client, deadlineMs, index: live })
-      const dual = isResumed ? before : await createTargets(before, next, shards)
-      // Also after an earlier attempt, whose request the writer may not have applied yet.
-      await targets.change(before, dual, events)
-      const totals = await copyAll({ live, next, newest }, dual, events)
-      const reversed: WriteTargets = {
-        orders: [next, live],
-        versionRecords: dual.versionRecords.toReversed(),
-      }
-      return { ...totals, ...(await completeSwitch(dual, reversed, events)) }
-    },
+    build: createBuild({ client, names, deadlineMs, ensureIndices, versions, targets }),
 
     async finish(events = {}) {
       await ensureIndices.existingOrders()
@@ -63,7 +41,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       await verifyBeforeRemoval(phase, events)
       // As with the documents: a shard of the new index may be lost.
       for (const from of oldRecords) await complete({ from, to: records }, before, events)
-      await removeCopyAliases(before) // Of a switch that was interrupted.
+      await removeCopyAliases(versions, before) // Of a switch that was interrupted.
       // Also after an interrupted attempt, whose request the writer may not have applied yet.
       await targets.change(before, after, events)
       const old = phase.kind === 'switched' ? [phase.old, ...oldRecords] : []
@@ -92,20 +70,6 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
     },
   }
 
-  /** Ends a switch that an earlier attempt began. @throws Error when it is complete */
-  async function repeatSwitch(
-    before: WriteTargets,
-    { live, old }: { live: string; old: string },
-    events: ReindexEvents,
-  ) {
-    if (await versions.hasCopyAlias(live)) {
-      return { copied: 0, removed: 0, ...(await completeSwitch(before, before, events)) }
-    }
-    throw new Error(
-      `${live} is live, and ${old} is still a write target of the last reindex: "index reindex --finish" removes ${old}, "--rollback" makes it live again`,
-    )
-  }
-
   /** An old index may hold the only good copy of a document. @throws Error for a damaged one */
   async function verifyBeforeRemoval(
     phase: Exclude<ReindexPhase, { kind: 'building' }>,
@@ -127,31 +91,6 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
     })
   }
 
-  /** Copies the documents, and the version records if they have two indices. */
-  async function copyAll(
-    { live, next, newest }: { live: string; next: string; newest: number },
-    dual: WriteTargets,
-    events: ReindexEvents,
-  ) {
-    const { onProgress = () => {}, onDelay = () => {}, signal } = events
-    const [records = '', newRecords] = dual.versionRecords
-    const { aliasOf, epoch } = targets
-    const prepareRetry = (limit: AbortSignal) =>
-      targets.change(dual, dual, { ...events, signal: limit })
-    const copy = { client, deadlineMs, aliasOf, epoch, onDelay, signal, prepareRetry }
-    // Writes after `newest` may be about to appear in the live index. A resumed reindex has written
-    // earlier ones to both indices, from the creation of the new one on.
-    const created = (await versions.createdAt(next)) - MAX_CLOCK_SKEW_MS
-    const dualSinceMs = Math.min(newest, created)
-    const orders = { from: live, to: next, dualSinceMs, alias: names.copyAlias(next) }
-    const totals = await backfill({ ...copy, ...orders, versions, onProgress })
-    if (newRecords !== undefined) {
-      const alias = names.copyAlias(newRecords)
-      await copyVersionRecords({ ...copy, from: records, to: newRecords, alias })
-    }
-    return totals
-  }
-
   function complete(
     indices: { from: string; to: string },
     before: WriteTargets,
@@ -159,47 +98,6 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
   ): Promise<void> {
     const stores = { client, names, deadlineMs, versions, targets }
     return completeVersionRecords({ ...stores, ...indices }, before, events)
-  }
-
-  /** Ends with the removal of the alias for copies: while it exists, a repetition continues here. */
-  async function completeSwitch(from: WriteTargets, to: WriteTargets, events: ReindexEvents) {
-    await targets.change(from, to, events)
-    const [live, previous = ''] = to.orders
-    const documents = await versions.count(live)
-    const shards = await versions.shards(live)
-    await removeCopyAliases(to)
-    return { live, previous, shards, documents }
-  }
-
-  /** Ends with the alias of the orders, whose absence marks a complete switch. */
-  async function removeCopyAliases({ orders: [live], versionRecords }: WriteTargets) {
-    const [records = '', ...others] = versionRecords
-    if (others.length > 0) await versions.removeCopyAlias(records)
-    await versions.removeCopyAlias(live)
-  }
-
-  /** Creates the new index, and one of version records if their number of shards differs. */
-  async function createTargets(
-    { orders: [live], versionRecords: [records = ''] }: WriteTargets,
-    next: string,
-    requestedShards: number | undefined,
-  ): Promise<WriteTargets> {
-    const shards = requestedShards ?? (await versions.shards(live))
-    await versions.create(next, shards)
-    const orders = [live, next] as const
-    if ((await versions.shards(records)) === shards) return { orders, versionRecords: [records] }
-    const newRecords = concreteIndex(names.versionRecords, indexVersion(records) + 1)
-    await versions.createVersionRecords(newRecords, shards)
-    return { orders, versionRecords: [records, newRecords] }
-  }
-
-  /** An interrupted reindex continues with the index that it created. */
-  async function checkShards(next: string, requested: number | undefined): Promise<void> {
-    const shards = await versions.shards(next)
-    if (requested === undefined || requested === shards) return
-    throw new Error(
-      `the reindex to ${next} with --shards ${shards} is incomplete: "index reindex" continues it, "--rollback" removes ${next}`,
-    )
   }
 
   /**

@@ -106,7 +106,7 @@ it('graceful shutdown lets a client read a large response to its end', async () 
   const stopped = service.stop()
   await new Promise((resolve) => setTimeout(resolve, 2_000))
   const [response] = await readResponses(socket, 1)
-  expect(JSON.parse(answer?.body ?? '').data).toHaveLength(8)
+  expect(JSON.parse(response?.body ?? '').data).toHaveLength(8)
   expect(await stopped).toBe(0)
 })
 

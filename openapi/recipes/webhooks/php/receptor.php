@@ -107,7 +107,10 @@ function guardaPedido(object $evento, string $pasta): bool
         'pedido' => $removido ? null : ($tem ? $evento->data : $antes?->pedido),
     ];
     $json = json_encode($linha, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR);
-    if (file_put_contents("$arquivo.novo", $json) !== strlen($json) || !rename("$arquivo.novo", $arquivo)) {
+    // Com fsync, uma queda de energia não deixa um arquivo vazio no lugar do pedido.
+    $novo = fopen("$arquivo.novo", 'w');
+    $gravou = $novo !== false && fwrite($novo, $json) === strlen($json) && fsync($novo);
+    if (!$gravou || !rename("$arquivo.novo", $arquivo)) {
         responde(500, "Não é possível gravar em $pasta."); // a API tenta de novo
     }
     return true;

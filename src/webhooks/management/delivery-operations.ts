@@ -5,7 +5,7 @@ import type { OrderStore } from '../../orders/order-store.ts'
 import { type Delivery, type DeliveryState, pendingAt } from '../deliveries/delivery.ts'
 import type { DeliveryPosition, DeliveryStore } from '../deliveries/delivery-store.ts'
 import type { EndpointStore } from '../endpoints/endpoint-store.ts'
-import { assertEnabled, findEndpoint, isOf, type Target, touchEndpoint } from './find-endpoint.ts'
+import { assertEnabled, findEndpoint, isOf, type Target, touchEndpoint } from './endpoint-target.ts'
 import { testDelivery } from './test-delivery.ts'
 import { WebhookError } from './webhook-error.ts'
 

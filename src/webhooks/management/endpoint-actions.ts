@@ -7,7 +7,7 @@ import { HEALTHY } from '../endpoints/endpoint-health.ts'
 import type { EndpointStore } from '../endpoints/endpoint-store.ts'
 import { deriveSecret, hasEntry } from '../sending/signing-secret.ts'
 import { currentKid } from './endpoint-secrets.ts'
-import { changeEndpoint, findEndpoint, type Target, touchEndpoint } from './find-endpoint.ts'
+import { changeEndpoint, findEndpoint, type Target, touchEndpoint } from './endpoint-target.ts'
 import { WebhookError } from './webhook-error.ts'
 
 export interface EndpointActionsOptions {

@@ -19,7 +19,7 @@ import {
   parseSettings,
   parseUrl,
 } from './endpoint-settings.ts'
-import { changeEndpoint, findEndpoint, type Target } from './find-endpoint.ts'
+import { changeEndpoint, findEndpoint, type Target } from './endpoint-target.ts'
 import { WebhookError } from './webhook-error.ts'
 
 export interface EndpointOperationsOptions {

@@ -21,7 +21,7 @@ export {
   EdgeError,
   MassRemovalError,
   OrdersError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
   UsageError,
   type WebhookRejection,
   WebhookVerificationError,

@@ -56,7 +56,7 @@ export class EdgeError extends OrdersError {
 }
 
 /** The response is not one of this API: a wrong address, a captive portal, or a proxy. */
-export class UnexpectedAnswerError extends OrdersError {
+export class UnexpectedResponseError extends OrdersError {
   readonly status: number
   readonly retryAfterSeconds: number | null
 
@@ -153,6 +153,6 @@ export function isRateLimited(error: unknown): boolean {
   const isResponse =
     error instanceof ApiError ||
     error instanceof EdgeError ||
-    error instanceof UnexpectedAnswerError
+    error instanceof UnexpectedResponseError
   return isResponse && error.status === 429
 }

@@ -1,4 +1,4 @@
-import { ApiError, EdgeError, UnexpectedAnswerError } from './errors.ts'
+import { ApiError, EdgeError, UnexpectedResponseError } from './errors.ts'
 import type { Transport } from './http/transport.ts'
 import type { Account } from './schema.ts'
 
@@ -10,7 +10,7 @@ export async function getAccount(
 ): Promise<Account> {
   const body = await transport.get('/v1/account', new URLSearchParams(), signal, isFinal)
   if (isAccount(body)) return body
-  throw new UnexpectedAnswerError('A resposta não é uma conta. Confira o endereço da API.', {
+  throw new UnexpectedResponseError('A resposta não é uma conta. Confira o endereço da API.', {
     status: 200,
     requestId: null,
   })
@@ -27,6 +27,6 @@ export const isUnknownPath = (error: unknown) => error instanceof ApiError && er
 /** Also of a gateway before the service that allows only the paths it knows. */
 export function isRefusedPath(error: unknown): boolean {
   if (isUnknownPath(error)) return true
-  const isForeign = error instanceof EdgeError || error instanceof UnexpectedAnswerError
+  const isForeign = error instanceof EdgeError || error instanceof UnexpectedResponseError
   return isForeign && [403, 404, 405].includes(error.status)
 }

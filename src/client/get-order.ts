@@ -1,4 +1,4 @@
-import { ApiError, UnexpectedAnswerError, UsageError } from './errors.ts'
+import { ApiError, UnexpectedResponseError, UsageError } from './errors.ts'
 import type { Transport } from './http/transport.ts'
 import { isOrder } from './listing.ts'
 import type { Order } from './schema.ts'
@@ -18,7 +18,7 @@ export async function getOrder(
   }
   const body = await transport.get(`/v1/orders/${id}`, new URLSearchParams(), signal)
   if (isOrder(body)) return body
-  throw new UnexpectedAnswerError('A resposta não é um pedido. Confira o endereço da API.', {
+  throw new UnexpectedResponseError('A resposta não é um pedido. Confira o endereço da API.', {
     status: 200,
     requestId: null,
   })

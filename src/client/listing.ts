@@ -1,4 +1,4 @@
-import { UnexpectedAnswerError, UsageError } from './errors.ts'
+import { UnexpectedResponseError, UsageError } from './errors.ts'
 import type { Transport } from './http/transport.ts'
 import type { ListParams, Order, OrderList } from './schema.ts'
 
@@ -82,7 +82,7 @@ export function isOrder(value: unknown): value is Order {
   return object === 'order' && typeof id === 'string' && id !== '' && isDated
 }
 
-/** @throws UnexpectedAnswerError for anything else, and for a page whose cursor is its own */
+/** @throws UnexpectedResponseError for anything else, and for a page whose cursor is its own */
 function parsePage(body: unknown, cursor: string | null): OrderPage {
   const { object, data, has_more, next_cursor } = (body ?? {}) as Partial<OrderList>
   const isList = object === 'list' && Array.isArray(data) && data.every(isOrder)
@@ -90,7 +90,7 @@ function parsePage(body: unknown, cursor: string | null): OrderPage {
     return { orders: data, nextCursor: null }
   const advances = typeof next_cursor === 'string' && next_cursor !== '' && next_cursor !== cursor
   if (isList && has_more === true && advances) return { orders: data, nextCursor: next_cursor }
-  throw new UnexpectedAnswerError(
+  throw new UnexpectedResponseError(
     'A resposta de /v1/orders não é uma página de pedidos. Confira o endereço da API.',
     { status: 200, requestId: null },
   )

@@ -4,7 +4,7 @@ import {
   ApiError,
   ConnectionError,
   OrdersError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
   UsageError,
 } from '../client/client.ts'
 import { optionOf } from './export/filters.ts'
@@ -128,7 +128,7 @@ function explainOrdersError(error: OrdersError): Explanation {
   if (option !== null) return { message: `${option}: ${error.message}`, exitCode: USAGE }
   // The service's own text describes the header, which the command sends by itself.
   const text = error instanceof ApiError && error.status === 401 ? WRONG_KEY : error.message
-  const isTraceable = error instanceof ApiError || error instanceof UnexpectedAnswerError
+  const isTraceable = error instanceof ApiError || error instanceof UnexpectedResponseError
   const trace = isTraceable && error.requestId !== null ? ` (requisição ${error.requestId})` : ''
   return { message: `${text}${trace}`, exitCode: FAILED }
 }

@@ -4,7 +4,7 @@ import {
   EdgeError,
   type OrdersError,
   type ResponseMeta,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
 } from '../errors.ts'
 import type { ErrorBody } from '../schema.ts'
 
@@ -18,7 +18,7 @@ export interface ReceivedResponse {
 
 /**
  * The JSON body of a 200.
- * @throws ApiError, EdgeError, UnexpectedAnswerError
+ * @throws ApiError, EdgeError, UnexpectedResponseError
  */
 export function parseResponse(response: ReceivedResponse): unknown {
   const { status, text } = response
@@ -73,7 +73,7 @@ function toForeignError(response: ReceivedResponse): OrdersError {
       meta,
     )
   }
-  return new UnexpectedAnswerError(`${describe(response)} ${HELP}`, meta)
+  return new UnexpectedResponseError(`${describe(response)} ${HELP}`, meta)
 }
 
 const HELP =

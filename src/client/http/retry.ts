@@ -1,6 +1,6 @@
 import { backoffMs } from '../../lib/async/backoff.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
-import { ApiError, ConnectionError, EdgeError, UnexpectedAnswerError } from '../errors.ts'
+import { ApiError, ConnectionError, EdgeError, UnexpectedResponseError } from '../errors.ts'
 
 const BACKOFF = { firstMs: 500, longestMs: 30_000 }
 /** The edge's usual `Retry-After` on 429, for a response that lost the header. */
@@ -48,7 +48,7 @@ export function retryDelayMs(error: unknown, attempt: Attempt, random: number): 
     if (error.isFinal) return null
     return attempt.isKnown || attempt.failedTries < MAX_TRIES_UNKNOWN ? backoff : null
   }
-  if (error instanceof UnexpectedAnswerError) {
+  if (error instanceof UnexpectedResponseError) {
     return attempt.isKnown && attempt.failedTries < MAX_TRIES_UNEXPECTED ? backoff : null
   }
   return null
@@ -58,7 +58,7 @@ export function retryDelayMs(error: unknown, attempt: Attempt, random: number): 
  * A gateway that sets a `Request-Id` and no error of this API. Its 429, 502, 503 and 504 are as
  * those of the edge.
  */
-function isGatewayError(error: unknown): error is UnexpectedAnswerError {
-  if (!(error instanceof UnexpectedAnswerError)) return false
+function isGatewayError(error: unknown): error is UnexpectedResponseError {
+  if (!(error instanceof UnexpectedResponseError)) return false
   return error.status === 429 || UNAVAILABLE.has(error.status)
 }

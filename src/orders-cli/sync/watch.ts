@@ -5,7 +5,7 @@ import {
   EdgeError,
   OrdersError,
   type SyncResult,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
 } from '../../client/client.ts'
 import { DAY_MS } from '../../lib/durations.ts'
 import { explain, isDatabaseBusy } from '../errors.ts'
@@ -76,7 +76,7 @@ function isTransient(error: unknown, isSynced: boolean): boolean {
     return error.status === 429 || error.status >= 500
   }
   if (error instanceof ConnectionError) return isSynced || !error.isFinal
-  return error instanceof UnexpectedAnswerError && isSynced
+  return error instanceof UnexpectedResponseError && isSynced
 }
 
 /** One line: 120 pedidos lidos (14 novos ou alterados), 3 removidos; cópia em dia até … */

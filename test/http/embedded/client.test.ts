@@ -5,7 +5,7 @@ import {
   createOrdersClient,
   EdgeError,
   type ListParams,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
   UsageError,
   type Wait,
 } from '../../../src/client/client.ts'
@@ -75,7 +75,7 @@ describe('the account', () => {
     const { account } = await connectKnown()
     const headers = { 'content-type': 'application/json' }
     faultServer.plan({ status: 200, headers, body: '{"object":"order","id":"acc_1"}' })
-    await expect(account.get()).rejects.toThrow(UnexpectedAnswerError)
+    await expect(account.get()).rejects.toThrow(UnexpectedResponseError)
   })
 })
 
@@ -179,7 +179,7 @@ describe('a listing of the client', () => {
   ])('the client rejects a page that %s', async (_what, page) => {
     faultServer.plan(text(200, JSON.stringify({ object: 'list', ...page })))
     const error = await failure(collect(connect().list()))
-    expect(error).toBeInstanceOf(UnexpectedAnswerError)
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
   })
 
   it('the client rejects a page whose next cursor is its own', async () => {
@@ -188,7 +188,7 @@ describe('a listing of the client', () => {
       text(200, JSON.stringify({ object: 'list', data: [], has_more: true, next_cursor: cursor })),
     )
     const error = await failure(collect(connect().list({ cursor })))
-    expect(error).toBeInstanceOf(UnexpectedAnswerError)
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
   })
 })
 
@@ -259,11 +259,16 @@ describe('an error of the client', () => {
   it.each<[string, ServerResponseStub, new (...args: never[]) => Error, RegExp]>([
     ['the firewall', { status: 403 }, EdgeError, /firewall/],
     ['plain HTTP', text(400, 'Esta API'), EdgeError, /HTTPS/],
-    ['a redirect', text(302, '', { location: 'https://x/' }), UnexpectedAnswerError, /https:\/\/x/],
-    ['another server', text(404, '<html>'), UnexpectedAnswerError, /não é desta API \(404/],
-    ['a text of one character', text(404, 'x'), UnexpectedAnswerError, /, 1 caractere\)/],
-    ['a portal', text(200, '<html>'), UnexpectedAnswerError, /proxy ou um portal/],
-    ['other JSON', text(200, '{"ok":true}'), UnexpectedAnswerError, /não é um pedido/],
+    [
+      'a redirect',
+      text(302, '', { location: 'https://x/' }),
+      UnexpectedResponseError,
+      /https:\/\/x/,
+    ],
+    ['another server', text(404, '<html>'), UnexpectedResponseError, /não é desta API \(404/],
+    ['a text of one character', text(404, 'x'), UnexpectedResponseError, /, 1 caractere\)/],
+    ['a portal', text(200, '<html>'), UnexpectedResponseError, /proxy ou um portal/],
+    ['other JSON', text(200, '{"ok":true}'), UnexpectedResponseError, /não é um pedido/],
   ])(
     'the client throws after one try for a response of %s',
     async (_source, answer, kind, message) => {
@@ -281,7 +286,7 @@ describe('an error of the client', () => {
   ])('the error for a response of %s has no value of a filter', async (_source, answer) => {
     faultServer.plan(answer)
     const error = await failure(collect(connect().list({ customer_email: 'ana@x.br' })))
-    expect(error).toBeInstanceOf(UnexpectedAnswerError)
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
     expect(error.message).not.toMatch(/customer_email|ana/)
   })
 

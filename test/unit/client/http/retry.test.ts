@@ -3,7 +3,7 @@ import {
   ApiError,
   ConnectionError,
   EdgeError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
   UsageError,
 } from '../../../../src/client/errors.ts'
 import { retryDelayMs } from '../../../../src/client/http/retry.ts'
@@ -20,10 +20,10 @@ const api = (status: number, seconds?: number) =>
   )
 const edge = (status: number, seconds?: number) => new EdgeError('', meta(status, seconds))
 const connection = (isFinal: boolean) => new ConnectionError('', { cause: null, isFinal })
-const portal = new UnexpectedAnswerError('', { status: 200, requestId: null })
+const portal = new UnexpectedResponseError('', { status: 200, requestId: null })
 
 const gateway = (status: number, seconds: number | null = null) =>
-  new UnexpectedAnswerError('', { ...meta(status, seconds), requestId: 'gw-1' })
+  new UnexpectedResponseError('', { ...meta(status, seconds), requestId: 'gw-1' })
 
 const known = { failedTries: 1, isKnown: true, elapsedMs: 0 }
 const retry = (error: Error, tried = known) => retryDelayMs(error, tried, 1)

@@ -5,7 +5,7 @@ import {
   ApiError,
   ConnectionError,
   EdgeError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
   UsageError,
 } from '../../../../src/client/client.ts'
 import { pauseAfter, type Sync, summary, watch } from '../../../../src/orders-cli/sync/watch.ts'
@@ -23,7 +23,7 @@ const connection = (isFinal: boolean) =>
 const edge = new EdgeError('O balanceador respondeu 502.', responseWith(502))
 const retryAfter = (retryAfterSeconds: number) =>
   new EdgeError('Espere.', { ...responseWith(429), retryAfterSeconds })
-const portal = new UnexpectedAnswerError('Não é desta API.', responseWith(200))
+const portal = new UnexpectedResponseError('Não é desta API.', responseWith(200))
 type Synced = Awaited<ReturnType<Sync>>
 const nothing: Synced = { kind: 'changes', received: 0, watermark: null, dropped: 0, changes: 0 }
 

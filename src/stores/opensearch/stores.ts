@@ -120,6 +120,7 @@ export function openOpenSearchStores(
       names,
       ensureIndices,
       deadlineMs: config.bulkDeadlineMs,
+      sessionDeadlineMs: config.searchDeadlineMs,
     }),
     async initialize() {
       await ensureIndices.orders()

@@ -15,6 +15,8 @@ export interface OpenSearchManagementStoresOptions {
   ensureIndices: Pick<EnsureIndices, 'management'>
   /** For each request, in milliseconds. */
   deadlineMs: number
+  /** The same for the read of a session, with which each call of the console begins. */
+  sessionDeadlineMs: number
 }
 
 /** The stores of the management API in a cluster. The first call creates the missing indices. */
@@ -23,13 +25,15 @@ export function createOpenSearchManagementStores({
   names,
   ensureIndices,
   deadlineMs,
+  sessionDeadlineMs,
 }: OpenSearchManagementStoresOptions): ManagementStores {
   const targetOf = (index: string) => ({ client, index, deadlineMs })
   const prepare = ensureIndices.management
+  const sessions = createOpenSearchSessionStore(targetOf(names.sessions), sessionDeadlineMs)
   return {
     audit: withPreparation(createOpenSearchAuditStore(targetOf(names.audit)), prepare),
     usage: withPreparation(createOpenSearchUsageStore(targetOf(names.usage)), prepare),
-    sessions: withPreparation(createOpenSearchSessionStore(targetOf(names.sessions)), prepare),
+    sessions: withPreparation(sessions, prepare),
     idempotency: withPreparation(
       createOpenSearchIdempotencyStore(targetOf(names.idempotentRequests)),
       prepare,

@@ -16,9 +16,15 @@ const LINK_FIELDS = [...SESSION_FIELDS, 'sessionMs'] as const
 const linkId = (digest: string) => `link:${digest}`
 const sessionId = (digest: string) => `session:${digest}`
 
-/** Links and sessions of the console in a cluster, read by id and therefore always current. */
-export function createOpenSearchSessionStore(target: IndexTarget): SessionStore {
-  const { client, index, deadlineMs } = target
+/**
+ * Links and sessions of the console in a cluster, read by id and therefore always current.
+ * `readDeadlineMs`: for each read, the response body included.
+ */
+export function createOpenSearchSessionStore(
+  target: IndexTarget,
+  readDeadlineMs: number,
+): SessionStore {
+  const { client, index } = target
 
   async function insert(id: string, session: StoredSession): Promise<void> {
     const source = { account_id: session.accountId, expires_at: session.expiresAt, session }
@@ -26,7 +32,7 @@ export function createOpenSearchSessionStore(target: IndexTarget): SessionStore 
   }
 
   async function read<T extends StoredSession>(id: string, fields: readonly (keyof T & string)[]) {
-    const found = await readDocument(client, deadlineMs, { index, id })
+    const found = await readDocument(client, readDeadlineMs, { index, id })
     if (found === null) return null
     const session = storedObject<T>(target, { id, source: found.source }, 'session', fields)
     return { session, state: found.state }

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createFolder } from '../../lib/files/private-files.ts'
 import { replaceFile } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
 import type { Waiting } from '../lock/foreign-lock.ts'
@@ -21,7 +22,7 @@ export async function claimFolder(
 ): Promise<{ own: string; lock: Lock }> {
   const own = join(folder, OURS)
   const isNew = await inspect(folder, own)
-  await mkdir(own, { recursive: true, mode: 0o700 })
+  createFolder(own)
   const lock = await acquireLock(join(own, 'lock-'), busyMessage(folder), waiting)
   try {
     await rm(join(own, 'tmp'), { recursive: true, force: true })

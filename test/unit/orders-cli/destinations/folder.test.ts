@@ -205,6 +205,14 @@ describe('a rejected folder', () => {
     expect(readdirSync(folder, { recursive: true }).sort()).toEqual(before)
   })
 
+  it.runIf(process.platform === 'linux')(
+    'a folder of the system that takes no others',
+    async () => {
+      const created = openFolderStore('/proc/orders-copy')
+      await expect(created).rejects.toMatchObject({ code: 'ENOENT', path: '/proc/orders-copy' })
+    },
+  )
+
   it('a file is rejected as a folder', async () => {
     writeFileSync(folder, 'x')
     await expect(openFolderStore(folder)).rejects.toThrow(/é um arquivo.*sqlite:/)

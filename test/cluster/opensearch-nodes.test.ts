@@ -168,6 +168,26 @@ describe('a node that left the cluster responds as the primary that it was', () 
     },
   )
 
+  it('but an order that the node does not know is missing for the dispatcher, not removed', {
+    timeout: TEST_MS,
+  }, async () => {
+    const { env, primary } = await openStores()
+    const writer = await openWriter(env, otherThan(primary))
+    onTestFinished(writer.close)
+    const key = { accountId: 'acc_1', orderId: 'ord_1' }
+    let read: ReturnType<typeof writer.divert> | undefined
+    let reading: ReturnType<typeof writer.orders.getMany> | undefined
+
+    await cluster.sleep(primary, async () => {
+      expect(await writer.write(sourceOrder({ id: 'ord_1' }))).toEqual(['written'])
+      read = writer.divert({ path: ORDER_READ, to: primary })
+      reading = writer.orders.getMany([key])
+      await read.requested
+    })
+    expect(await reading).toEqual(['missing'])
+    expect(await writer.orders.getMany([key])).toEqual([expect.any(Uint8Array)])
+  })
+
   it('but a reindex copies an order that the node does not know', {
     timeout: TEST_MS,
   }, async () => {

@@ -15,6 +15,8 @@ export type OrderViews = Pick<OrderStore, 'getMany'>
 /** What became of a delivery that was taken from its lane. */
 export type AttemptResult =
   | { kind: 'sent'; attempt: Attempt; retryAfterMs: number | null }
+  /** No request, because the order is missing. */
+  | { kind: 'missing'; attempt: Attempt }
   /** The account has no view of the order. */
   | { kind: 'no-view' }
   /** The right to send was lost, or the order was removed. */
@@ -71,11 +73,13 @@ export function createSendDelivery(options: AttemptOptions): SendDelivery {
   return async (delivery, endpoint, view) => {
     if (view === null && needsView(delivery)) return { kind: 'no-view' }
     const { event } = delivery
-    const data = endpoint.payload === 'thin' ? null : view
+    const isMissing = view === 'missing'
+    const data = isMissing || endpoint.payload === 'thin' ? null : view
     const isDamaged = data instanceof Unavailable
     const body = renderEventBody(event, isDamaged ? null : data)
     const at = clock()
     const sent = { at, bodySha256: hash('sha256', body, 'hex'), bodyBytes: body.length }
+    if (isMissing) return { kind: 'missing', attempt: unsentAttempt(sent, MISSING) }
     if (isDamaged) return failedUnsent(sent, DAMAGED)
     let signature: SignatureHeaders
     try {
@@ -95,11 +99,16 @@ const UNSIGNED = 'not sent: the signing secret of this endpoint is not configure
 /** The other orders of the batch are sent. */
 const DAMAGED = 'not sent: the stored order is damaged'
 
+/** Its copy may be outdated. */
+const MISSING = 'not sent: the stored order is missing'
+
+type UnsentBody = Pick<Attempt, 'at' | 'bodySha256' | 'bodyBytes'>
+
 /** The operator can correct it, so retries follow. */
-function failedUnsent(
-  sent: Pick<Attempt, 'at' | 'bodySha256' | 'bodyBytes'>,
-  error: string,
-): AttemptResult {
-  const attempt = { ...sent, status: null, error, durationMs: 0, excerpt: null }
-  return { kind: 'sent', attempt, retryAfterMs: null }
+function failedUnsent(body: UnsentBody, error: string): AttemptResult {
+  return { kind: 'sent', attempt: unsentAttempt(body, error), retryAfterMs: null }
+}
+
+function unsentAttempt(body: UnsentBody, error: string): Attempt {
+  return { ...body, status: null, error, durationMs: 0, excerpt: null }
 }

@@ -43,7 +43,7 @@ const SLOW_MS = 1_000
 /** Creates a loop without attempts. */
 export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
   const { scheduler, monotonic, results, updateLane } = options
-  const recordSent = createSentRecorder(options)
+  const recordAttempt = createSentRecorder(options)
   const flights = new Set<Flight>()
   /** Those that are not slow yet, oldest first. */
   const young = new Set<Flight>()
@@ -146,7 +146,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
     flights.delete(flight)
     young.delete(flight)
     scheduler.finish(lane, flight.share)
-    if (result.kind === 'sent') recordSent(flight, result)
+    if ('attempt' in result) recordAttempt(flight, result)
     else {
       if (flight.isProbe) lane.breaker.cancelProbe()
       if (result.kind === 'not-sent') lane.queue.putBack(delivery)

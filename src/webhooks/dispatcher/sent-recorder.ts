@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Attempt, StoredDelivery } from '../deliveries/delivery.ts'
-import { isSuccess, recordAttempt } from '../deliveries/record-attempt.ts'
+import { isSuccess, recordAttempt, recordMissing } from '../deliveries/record-attempt.ts'
 import type { RetrySchedule } from '../deliveries/retry-schedule.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { afterFailure, afterSuccess } from '../endpoints/endpoint-health.ts'
@@ -34,11 +34,12 @@ export interface SentRecorderOptions {
   monotonic: Clock
 }
 
-type SentResult = Extract<AttemptResult, { kind: 'sent' }>
+type RecordedResult = Extract<AttemptResult, { attempt: Attempt }>
+type SentResult = Extract<RecordedResult, { kind: 'sent' }>
 
 /**
- * Creates a function that records an attempt whose request was sent: in the endpoint's health and
- * limits, and in the delivery, which is stored soon.
+ * Creates a function that records an attempt: in the delivery, which is stored soon, and in the
+ * endpoint's health and limits, unless the order was missing.
  */
 export function createSentRecorder({
   schedule,
@@ -48,17 +49,27 @@ export function createSentRecorder({
   clock,
   dueClock,
   monotonic,
-}: SentRecorderOptions): (flight: Flight, result: SentResult) => void {
-  function record(flight: Flight, { attempt, retryAfterMs }: SentResult): void {
-    const { lane, delivery, isProbe } = flight
+}: SentRecorderOptions): (flight: Flight, result: RecordedResult) => void {
+  function record(flight: Flight, result: RecordedResult): void {
     const nowMs = clock()
+    const next =
+      result.kind === 'sent' ? afterSent(flight, result, nowMs) : afterMissing(flight, result)
+    if (next.state === 'failed') flight.lane.isStopped = true
+    results.add({ context: flight, next })
+    if (next.state !== 'canceled') report(flight, result.attempt, next, nowMs)
+  }
+
+  function afterSent(flight: Flight, { attempt, retryAfterMs }: SentResult, nowMs: number) {
     if (isSuccess(attempt)) handleSuccess(flight, nowMs)
     else handleFailure(flight, attempt, retryAfterMs, nowMs)
+    const { delivery, isProbe } = flight
     const options = { schedule, nowMs: dueClock(), retryAfterMs, isProbe }
-    const next = recordAttempt(delivery, attempt, options)
-    if (next.state === 'failed') lane.isStopped = true
-    results.add({ context: flight, next })
-    report(flight, attempt, next, nowMs)
+    return recordAttempt(delivery, attempt, options)
+  }
+
+  function afterMissing({ lane, delivery, isProbe }: Flight, { attempt }: RecordedResult) {
+    if (isProbe) lane.breaker.postponeProbe(monotonic())
+    return recordMissing(delivery, attempt, dueClock())
   }
 
   function handleSuccess({ lane, share }: Flight, nowMs: number): void {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, vi } from 'vitest'
 import { monotonicClock, wallClock } from '../../../src/lib/clock.ts'
-import type { ViewKey } from '../../../src/orders/order-store.ts'
+import type { FoundView, ViewKey } from '../../../src/orders/order-store.ts'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
 import {
   createRetrySchedule,
@@ -61,7 +61,7 @@ export interface Dispatching {
   notices: Notice[]
   log: string[]
   /** The views of orders; an order that is not here is rendered from its id. */
-  views: Map<string, Uint8Array | null>
+  views: Map<string, FoundView>
   /** Stores an endpoint whose URL is that of the receiver. */
   subscribe(changes?: Partial<Endpoint>): Promise<Endpoint>
   /** Changes an endpoint as a command does. */
@@ -218,7 +218,7 @@ export async function openDispatching(
       },
     })
   }
-  function viewOf({ orderId }: ViewKey): Uint8Array | null {
+  function viewOf({ orderId }: ViewKey): FoundView {
     const view = dispatching.views.get(orderId)
     return view === undefined ? Buffer.from(JSON.stringify({ id: orderId })) : view
   }

@@ -136,10 +136,20 @@ export async function readDocuments(
 
 /**
  * The current sources of documents, byte for byte, in the order of the request; `null` for a
- * missing one. Read from the primary, as by {@link readDocuments}.
+ * missing one or a tombstone. Read from the primary, as by {@link readDocuments}.
  * @throws Unavailable when the response is incomplete
  */
 export async function readSourceBytes(
+  client: OpenSearch,
+  deadlineMs: number,
+  request: Omit<MgetRequest, '_source'>,
+): Promise<(Buffer | null)[]> {
+  const sources = await readEachSource(client, deadlineMs, request)
+  return sources.map((source) => (source && isTombstoneBytes(source) ? null : source))
+}
+
+/** The same, with the sources of tombstones. @throws Unavailable when the response is incomplete */
+export async function readEachSource(
   client: OpenSearch,
   deadlineMs: number,
   { index, docs }: Omit<MgetRequest, '_source'>,
@@ -152,7 +162,7 @@ export async function readSourceBytes(
   return checkMgetComplete(responses, index, docs.length).map(({ found, _source }) => {
     if (!found) return null
     const source = sources[Number(_source)]
-    if (source !== undefined) return isTombstoneBytes(source) ? null : source
+    if (source !== undefined) return source
     throw new Unavailable(
       `the mget response of OpenSearch lacks the source of a document of ${index}`,
     )

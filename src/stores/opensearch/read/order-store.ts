@@ -3,7 +3,7 @@ import { type Instrument, noopInstrument } from '../../../lib/instrument.ts'
 import { type RequestScope, unbounded } from '../../../lib/request-scope.ts'
 import { FilterUnavailableError } from '../../../orders/filters/filter-unavailable-error.ts'
 import { addedParamOf } from '../../../orders/filters/filters.ts'
-import type { OrderStore, PageQuery, ViewKey } from '../../../orders/order-store.ts'
+import type { FoundView, OrderStore, PageQuery, ViewKey } from '../../../orders/order-store.ts'
 import { hasAlias } from '../client/aliases.ts'
 import {
   type OpenSearch,
@@ -11,12 +11,13 @@ import {
   parseResponse,
   readRaw,
 } from '../client/client.ts'
-import { readSourceBytes } from '../client/documents.ts'
+import { readEachSource } from '../client/documents.ts'
 import { IndexMissing } from '../client/errors.ts'
 import { completeHits, positionOf } from '../client/search-response.ts'
 import type { IndexNames } from '../indices/index-names.ts'
 import { documentAddress, documentId } from '../order-document-source.ts'
 import { readByOrder } from '../read-by-order.ts'
+import { isTombstoneBytes } from '../tombstone.ts'
 import { decodeOrder, decodeSource, type OnDecode } from './decode-orders.ts'
 import { createPageSearches, PRIMARY } from './page-searches.ts'
 import { createPageWindows, type PageWindows } from './page-windows.ts'
@@ -70,6 +71,11 @@ export function createOpenSearchOrderStore({
     throw error
   }
 
+  function viewOf(source: Buffer | null, key: ViewKey): FoundView {
+    if (source === null) return 'missing'
+    return isTombstoneBytes(source) ? null : decodeSource(source, key, onDecode)
+  }
+
   return {
     async findPage(query, scope = unbounded) {
       const addedParam = addedParamOf(query.filters)
@@ -109,16 +115,13 @@ export function createOpenSearchOrderStore({
 
     async getMany(keys) {
       const read = (some: readonly ViewKey[]) =>
-        readSourceBytes(client, deadlineMs, {
+        readEachSource(client, deadlineMs, {
           index: names.orders,
           docs: some.map(documentAddress),
         })
       return instrument('get_orders', async () => {
         const sources = await readByOrder(keys, { read, bytesOf: (source) => source?.length })
-        return keys.map((key, at) => {
-          const source = sources[at]
-          return source ? decodeSource(source, key, onDecode) : null
-        })
+        return keys.map((key, at) => viewOf(sources[at] ?? null, key))
       })
     },
   }

@@ -23,6 +23,8 @@ export interface CircuitBreaker {
   startProbe(): void
   /** A probe that was not sent. */
   cancelProbe(): void
+  /** The same, where the next probe would not be sent either: it waits as after the opening. */
+  postponeProbe(nowMs: number): void
   /** Closes it. */
   recordSuccess(): void
   /** `subject`: the order; a single one never opens the breaker. */
@@ -68,6 +70,10 @@ export function createCircuitBreaker(openedBefore: boolean, nowMs: number): Circ
     },
     cancelProbe() {
       isProbing = false
+    },
+    postponeProbe(nowMs) {
+      isProbing = false
+      probeAt = nowMs + FIRST_PROBE_MS
     },
     recordSuccess() {
       failing.clear()

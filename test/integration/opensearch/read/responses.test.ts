@@ -30,6 +30,7 @@ const { serve, connect } = useScriptedNodes()
 const ORDER = '{"id":"ord_1","tracking":{"__proto__":"x","constructor":{"prototype":"y"}}}'
 const SOURCE = `{"account_id":"acc_1","id":"ord_1","shape":${ORDER_SCHEMA_VERSION},"created_key":1000,"updated_key":2000,"order":${ORDER}}`
 const FOUND = `{"found":true,"_seq_no":4,"_primary_term":1,"_source":${SOURCE}}`
+const TOMBSTONE = '{"found":true,"_seq_no":5,"_primary_term":1,"_source":{"removed_key":3000}}'
 const HIT = `{"_id":"acc_1:ord_1","sort":[1000,"ord_1"],"_source":${SOURCE}}`
 const SHARD = { total: 1, successful: 1, skipped: 0, failed: 0 }
 const WHOLE = `{"timed_out":false,"_shards":${JSON.stringify(SHARD)},"hits":{"hits":[${HIT}]}}`
@@ -80,11 +81,11 @@ describe('one order', () => {
   })
 })
 
-it('getMany requests the orders from the primary copies, which alone decide what is missing', async () => {
+it('getMany requests the orders from the primary copies, and distinguishes removed from missing ones', async () => {
   const { url, received } = await serve(
     respondText(
       200,
-      `{"docs":[{"_id":"acc_1:ord_1",${FOUND.slice(1)},{"_id":"acc_1:ord_2","found":false}]}`,
+      `{"docs":[{"_id":"acc_1:ord_1",${FOUND.slice(1)},{"_id":"acc_1:ord_2","found":false},{"_id":"acc_1:ord_3",${TOMBSTONE.slice(1)}]}`,
     ),
   )
   const { client } = connect([url])
@@ -94,10 +95,10 @@ it('getMany requests the orders from the primary copies, which alone decide what
     deadlineMs: GENEROUS_MS,
     onDecode() {},
   })
-  const keys = ['ord_1', 'ord_2'].map((orderId) => ({ accountId: 'acc_1', orderId }))
-  const [order, missing] = await store.getMany(keys)
+  const keys = ['ord_1', 'ord_2', 'ord_3'].map((orderId) => ({ accountId: 'acc_1', orderId }))
+  const [order, ...others] = await store.getMany(keys)
   expect(order instanceof Uint8Array && text(order)).toBe(ORDER)
-  expect(missing).toBeNull()
+  expect(others).toEqual(['missing', null])
   expect(received.map(preferenceOf)).toEqual(['_primary'])
 })
 

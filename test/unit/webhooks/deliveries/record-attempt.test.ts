@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Attempt } from '../../../../src/webhooks/deliveries/delivery.ts'
-import { isSuccess, recordAttempt } from '../../../../src/webhooks/deliveries/record-attempt.ts'
+import {
+  isSuccess,
+  recordAttempt,
+  recordMissing,
+} from '../../../../src/webhooks/deliveries/record-attempt.ts'
 import { createRetrySchedule } from '../../../../src/webhooks/deliveries/retry-schedule.ts'
 import { attempt, delivery } from '../../../support/webhooks/delivery.ts'
 
@@ -61,5 +65,47 @@ describe('a delivery after an attempt', () => {
     const attempts = Array.from({ length: 50 }, (_, at): Attempt => attempt({ at }))
     const failed = recordAttempt(delivery({ attempts }), attempt({ at: 50 }), options)
     expect(failed.attempts.map(({ at }) => at)).toEqual([...attempts.keys()].map((at) => at + 1))
+  })
+})
+
+describe('a delivery whose order is missing', () => {
+  const MINUTE = 60_000
+  const missing = (at: number) => attempt({ at, status: null, error: 'the order is missing' })
+  const readAt = (...instants: number[]) =>
+    instants.reduce((last, at) => recordMissing(last, missing(at), at + 10), delivery())
+
+  it('it is due again after five seconds, uses no step and fails since the first read', () => {
+    expect(readAt(20_000)).toEqual(
+      delivery({ attempts: [missing(20_000)], firstFailedAt: 20_010, nextAt: 25_010 }),
+    )
+  })
+
+  it('it is then due after the time for which it has been missing', () => {
+    expect(readAt(0, 5_000, 10_000)).toMatchObject({ firstFailedAt: 10, nextAt: 20_010 })
+  })
+
+  it('it is canceled after five minutes', () => {
+    expect(readAt(0, 5 * MINUTE - 1).state).toBe('pending')
+    expect(readAt(0, 5 * MINUTE)).toMatchObject({ state: 'canceled', nextAt: null })
+  })
+
+  it('earlier failures of the endpoint do not count', () => {
+    const failed = recordAttempt(delivery(), attempt({ at: 0 }), options)
+    const postponed = recordMissing(failed, missing(9 * MINUTE), 9 * MINUTE)
+    expect(postponed).toMatchObject({
+      state: 'pending',
+      step: 1,
+      firstFailedAt: failed.firstFailedAt,
+      nextAt: 9 * MINUTE + 5_000,
+    })
+  })
+
+  it('an attempt whose request is sent ends that time', () => {
+    const sent = recordAttempt(readAt(0), attempt({ at: MINUTE }), options)
+    expect(recordMissing(sent, missing(9 * MINUTE), 9 * MINUTE).state).toBe('pending')
+  })
+
+  it('it is due after five seconds though the clock was set back', () => {
+    expect(recordMissing(readAt(MINUTE), missing(0), MINUTE).nextAt).toBe(MINUTE + 5_000)
   })
 })

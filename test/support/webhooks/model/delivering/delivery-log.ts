@@ -172,8 +172,9 @@ export function createDeliveryLog(
           const found = await orders.getMany(keys)
           reads.ended = begun
           for (const [at, { accountId, orderId }] of keys.entries()) {
-            const json = found[at] ?? null
-            if (json instanceof Unavailable) continue
+            const view = found[at] ?? null
+            if (view instanceof Unavailable) continue
+            const json = view === 'missing' ? null : view
             const order = json && (JSON.parse(Buffer.from(json).toString()) as Order)
             views.set(keyOf(accountId, orderId), order)
             if (order === null) missing.add(keyOf(accountId, orderId))

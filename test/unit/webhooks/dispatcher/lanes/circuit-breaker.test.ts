@@ -93,6 +93,13 @@ describe('the circuit breaker', () => {
     expect(breaker.probeAt()).toBe(10_000)
   })
 
+  it('the next probe after one that was postponed waits as long as the first one', () => {
+    open()
+    breaker.startProbe()
+    breaker.postponeProbe(20_000)
+    expect(breaker.probeAt()).toBe(30_000)
+  })
+
   it('attempts from before the opening do not delay the next probe', () => {
     open()
     fail('6', 9_000)

@@ -64,19 +64,22 @@ export interface OrderStore {
   latestWrite(accountId: string, scope?: RequestScope): Promise<Position | null>
   /** Returns the account's view of one order as rendered JSON; `null` when it has none. */
   get(accountId: string, id: string, scope?: RequestScope): Promise<Uint8Array | null>
-  /** Returns several views, in the order of the keys. @throws Unavailable */
+  /** Returns several views, in the order of the keys. @throws Unavailable when none can be read */
   getMany(keys: readonly ViewKey[]): Promise<FoundView[]>
 }
 
 /** What a request reads. */
 export type OrderReader = Omit<OrderStore, 'getMany'>
 
+/** A rendered view; `null` when there is none, and an error in place of a damaged one. */
+export type FoundView = Uint8Array | Unavailable | UnreadView | null
+
 /**
- * A rendered view; `null` when there is none, and an error in place of a damaged one. `missing`: no
- * trace of one was found, but a copy that is outdated may have answered. On OpenSearch a removal
- * leaves a trace until the next reindex; the embedded store has one copy, and returns `null`.
+ * Why it is not known whether there is a view. `missing`: no trace of one was found, but a copy that
+ * is outdated may have answered. On OpenSearch a removal leaves a trace until the next reindex; the
+ * embedded store has one copy, and returns `null`. `unreadable`: no copy answered for this view.
  */
-export type FoundView = Uint8Array | Unavailable | 'missing' | null
+export type UnreadView = 'missing' | 'unreadable'
 
 /** The view that an account has of an order. */
 export interface ViewKey {

@@ -10,7 +10,8 @@ const MAX_ATTEMPTS_KEPT = 50
  * or the dispatcher has lost its lease, whose renewal needs such a node.
  */
 const MISSING_MS = 5 * MINUTE_MS
-const FIRST_POSTPONEMENT_MS = 5_000
+const SHORTEST_UNREAD_MS = 5_000
+const LONGEST_UNREAD_MS = 5 * MINUTE_MS
 
 /** The receiver wants no further webhooks. */
 const GONE = 410
@@ -51,22 +52,25 @@ export function recordAttempt<T extends Delivery>(
 }
 
 /**
- * A pending delivery after an attempt without a request, because its order is missing. It is due
- * again after the time for which it has been missing, at least five seconds. After five minutes it is
- * canceled. It uses no step of the schedule, and later deliveries of the order wait for it as for a
- * failing one. `nowMs`: as for {@link recordAttempt}. Pure.
+ * A pending delivery after an attempt without a request, because its order could not be read. It is
+ * due again after the time for which this lasts, from five seconds to five minutes. It uses no step
+ * of the schedule, and later deliveries of the order wait for it as for a failing one. An order that
+ * is missing for five minutes makes it canceled. `nowMs`: as for {@link recordAttempt}. Pure.
  */
-export function recordMissing<T extends Delivery>(delivery: T, attempt: Attempt, nowMs: number): T {
+export function recordUnread<T extends Delivery>(
+  delivery: T,
+  attempt: Attempt,
+  { isMissing, nowMs }: { isMissing: boolean; nowMs: number },
+): T {
   const attempts = withAttempt(delivery, attempt)
   const first = attempts[attempts.findLastIndex(({ error }) => error !== attempt.error) + 1]
-  const missingMs = attempt.at - (first ?? attempt).at
-  if (missingMs >= MISSING_MS) return { ...delivery, attempts, state: 'canceled', nextAt: null }
-  return {
-    ...delivery,
-    attempts,
-    firstFailedAt: delivery.firstFailedAt ?? nowMs,
-    nextAt: nowMs + Math.max(missingMs, FIRST_POSTPONEMENT_MS),
+  const unreadMs = attempt.at - (first ?? attempt).at
+  if (isMissing && unreadMs >= MISSING_MS) {
+    return { ...delivery, attempts, state: 'canceled', nextAt: null }
   }
+  const delayMs = Math.min(Math.max(unreadMs, SHORTEST_UNREAD_MS), LONGEST_UNREAD_MS)
+  const firstFailedAt = delivery.firstFailedAt ?? nowMs
+  return { ...delivery, attempts, firstFailedAt, nextAt: nowMs + delayMs }
 }
 
 function withAttempt({ attempts }: Delivery, attempt: Attempt): Attempt[] {

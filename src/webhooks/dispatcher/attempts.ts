@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/errors/unavailable.ts'
-import type { FoundView, OrderStore } from '../../orders/order-store.ts'
+import type { FoundView, OrderStore, UnreadView } from '../../orders/order-store.ts'
 import type { Attempt, StoredDelivery } from '../deliveries/delivery.ts'
 import { renderEventBody } from '../deliveries/event-body.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
@@ -15,8 +15,8 @@ export type OrderViews = Pick<OrderStore, 'getMany'>
 /** What became of a delivery that was taken from its lane. */
 export type AttemptResult =
   | { kind: 'sent'; attempt: Attempt; retryAfterMs: number | null }
-  /** No request, because the order is missing. */
-  | { kind: 'missing'; attempt: Attempt }
+  /** No request, because the order could not be read. */
+  | { kind: 'unread'; attempt: Attempt; isMissing: boolean }
   /** The account has no view of the order. */
   | { kind: 'no-view' }
   /** The right to send was lost, or the order was removed. */
@@ -73,13 +73,16 @@ export function createSendDelivery(options: AttemptOptions): SendDelivery {
   return async (delivery, endpoint, view) => {
     if (view === null && needsView(delivery)) return { kind: 'no-view' }
     const { event } = delivery
-    const isMissing = view === 'missing'
-    const data = isMissing || endpoint.payload === 'thin' ? null : view
+    const isUnread = view === 'missing' || view === 'unreadable'
+    const data = isUnread || endpoint.payload === 'thin' ? null : view
     const isDamaged = data instanceof Unavailable
     const body = renderEventBody(event, isDamaged ? null : data)
     const at = clock()
     const sent = { at, bodySha256: hash('sha256', body, 'hex'), bodyBytes: body.length }
-    if (isMissing) return { kind: 'missing', attempt: unsentAttempt(sent, MISSING) }
+    if (isUnread) {
+      const attempt = unsentAttempt(sent, UNREAD[view])
+      return { kind: 'unread', attempt, isMissing: view === 'missing' }
+    }
     if (isDamaged) return failedUnsent(sent, DAMAGED)
     let signature: SignatureHeaders
     try {
@@ -99,8 +102,10 @@ const UNSIGNED = 'not sent: the signing secret of this endpoint is not configure
 /** The other orders of the batch are sent. */
 const DAMAGED = 'not sent: the stored order is damaged'
 
-/** Its copy may be outdated. */
-const MISSING = 'not sent: the stored order is missing'
+const UNREAD: Record<UnreadView, string> = {
+  missing: 'not sent: the stored order is missing',
+  unreadable: 'not sent: the stored order could not be read',
+}
 
 type UnsentBody = Pick<Attempt, 'at' | 'bodySha256' | 'bodyBytes'>
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Attempt, StoredDelivery } from '../deliveries/delivery.ts'
-import { isSuccess, recordAttempt, recordMissing } from '../deliveries/record-attempt.ts'
+import { isSuccess, recordAttempt, recordUnread } from '../deliveries/record-attempt.ts'
 import type { RetrySchedule } from '../deliveries/retry-schedule.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { afterFailure, afterSuccess } from '../endpoints/endpoint-health.ts'
@@ -36,10 +36,11 @@ export interface SentRecorderOptions {
 
 type RecordedResult = Extract<AttemptResult, { attempt: Attempt }>
 type SentResult = Extract<RecordedResult, { kind: 'sent' }>
+type UnreadResult = Extract<RecordedResult, { kind: 'unread' }>
 
 /**
  * Creates a function that records an attempt: in the delivery, which is stored soon, and in the
- * endpoint's health and limits, unless the order was missing.
+ * endpoint's health and limits, unless the order could not be read.
  */
 export function createSentRecorder({
   schedule,
@@ -53,7 +54,7 @@ export function createSentRecorder({
   function record(flight: Flight, result: RecordedResult): void {
     const nowMs = clock()
     const next =
-      result.kind === 'sent' ? afterSent(flight, result, nowMs) : afterMissing(flight, result)
+      result.kind === 'sent' ? afterSent(flight, result, nowMs) : afterUnread(flight, result)
     if (next.state === 'failed') flight.lane.isStopped = true
     results.add({ context: flight, next })
     if (next.state !== 'canceled') report(flight, result.attempt, next, nowMs)
@@ -67,9 +68,9 @@ export function createSentRecorder({
     return recordAttempt(delivery, attempt, options)
   }
 
-  function afterMissing({ lane, delivery, isProbe }: Flight, { attempt }: RecordedResult) {
+  function afterUnread({ lane, delivery, isProbe }: Flight, { attempt, isMissing }: UnreadResult) {
     if (isProbe) lane.breaker.postponeProbe(monotonic())
-    return recordMissing(delivery, attempt, dueClock())
+    return recordUnread(delivery, attempt, { isMissing, nowMs: dueClock() })
   }
 
   function handleSuccess({ lane, share }: Flight, nowMs: number): void {

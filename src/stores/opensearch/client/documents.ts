@@ -130,7 +130,7 @@ export async function readDocuments(
       options,
     ),
   )
-  const documents = checkMgetComplete(responses, request.index, docs.length)
+  const documents = parseMgetDocuments(responses, request.index, docs.length).map(valueOrThrow)
   return documents.map((one) => (isTombstone(one._source) ? { ...one, found: false } : one))
 }
 
@@ -145,23 +145,30 @@ export async function readSourceBytes(
   request: Omit<MgetRequest, '_source'>,
 ): Promise<(Buffer | null)[]> {
   const sources = await readEachSource(client, deadlineMs, request)
-  return sources.map((source) => (source && isTombstoneBytes(source) ? null : source))
+  return sources
+    .map(valueOrThrow)
+    .map((source) => (source && isTombstoneBytes(source) ? null : source))
 }
 
-/** The same, with the sources of tombstones. @throws Unavailable when the response is incomplete */
+/**
+ * The same, with the sources of tombstones, and with an error in place of a document that could not
+ * be read, such as one whose shard has no copy.
+ * @throws Unavailable when the response is incomplete
+ */
 export async function readEachSource(
   client: OpenSearch,
   deadlineMs: number,
   { index, docs }: Omit<MgetRequest, '_source'>,
-): Promise<(Buffer | null)[]> {
+): Promise<(Buffer | Unavailable | null)[]> {
   if (docs.length === 0) return []
   const path = `/${index}/_mget?preference=_primary`
   const request = { path, body: JSON.stringify({ docs }) }
   const { envelope, sources } = extractSources(await readRaw(client, deadlineMs, request))
   const { docs: responses } = parseResponse(envelope) as { docs?: unknown[] }
-  return checkMgetComplete(responses, index, docs.length).map(({ found, _source }) => {
-    if (!found) return null
-    const source = sources[Number(_source)]
+  return parseMgetDocuments(responses, index, docs.length).map((document) => {
+    if (document instanceof Unavailable) return document
+    if (!document.found) return null
+    const source = sources[Number(document._source)]
     if (source !== undefined) return source
     throw new Unavailable(
       `the mget response of OpenSearch lacks the source of a document of ${index}`,
@@ -169,20 +176,28 @@ export async function readEachSource(
   })
 }
 
-function checkMgetComplete(
+/** @throws Unavailable when the response is incomplete */
+function parseMgetDocuments(
   responses: unknown[] | undefined,
   index: string,
   count: number,
-): MgetDocument[] {
-  for (const response of responses ?? []) {
-    const { error } = Object(response)
-    assertPermitted(error)
-    if (error !== undefined) throw unreadableDocument(index, error)
-  }
-  if (responses?.length === count && responses.every(isMgetDocument)) return responses
-  throw new Unavailable(
+): (MgetDocument | Unavailable)[] {
+  const incomplete = new Unavailable(
     `the mget response of OpenSearch lacks a document of ${index}, or the state of one`,
   )
+  if (responses?.length !== count) throw incomplete
+  return responses.map((response) => {
+    const { error } = Object(response)
+    assertPermitted(error)
+    if (error !== undefined) return unreadableDocument(index, error)
+    if (isMgetDocument(response)) return response
+    throw incomplete
+  })
+}
+
+function valueOrThrow<T>(found: T | Unavailable): T {
+  if (found instanceof Unavailable) throw found
+  return found
 }
 
 function isMgetDocument(response: unknown): response is MgetDocument {

@@ -1,4 +1,5 @@
 import { wallClock } from '../../../lib/clock.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { type Instrument, noopInstrument } from '../../../lib/instrument.ts'
 import { type RequestScope, unbounded } from '../../../lib/request-scope.ts'
 import { FilterUnavailableError } from '../../../orders/filters/filter-unavailable-error.ts'
@@ -71,8 +72,9 @@ export function createOpenSearchOrderStore({
     throw error
   }
 
-  function viewOf(source: Buffer | null, key: ViewKey): FoundView {
+  function viewOf(source: Buffer | Unavailable | null, key: ViewKey): FoundView {
     if (source === null) return 'missing'
+    if (source instanceof Unavailable) return 'unreadable'
     return isTombstoneBytes(source) ? null : decodeSource(source, key, onDecode)
   }
 
@@ -114,14 +116,21 @@ export function createOpenSearchOrderStore({
     },
 
     async getMany(keys) {
+      const bytesOf = (source: Buffer | Unavailable | null) =>
+        source instanceof Unavailable ? undefined : source?.length
       const read = (some: readonly ViewKey[]) =>
         readEachSource(client, deadlineMs, {
           index: names.orders,
           docs: some.map(documentAddress),
         })
       return instrument('get_orders', async () => {
-        const sources = await readByOrder(keys, { read, bytesOf: (source) => source?.length })
-        return keys.map((key, at) => viewOf(sources[at] ?? null, key))
+        const found = await readByOrder(keys, { read, bytesOf })
+        const [first] = found
+        // Where no shard responds, the whole call is repeated instead of each delivery.
+        if (first instanceof Unavailable && found.every((one) => one instanceof Unavailable)) {
+          throw first
+        }
+        return keys.map((key, at) => viewOf(found[at] ?? null, key))
       })
     },
   }

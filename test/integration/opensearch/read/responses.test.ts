@@ -102,6 +102,31 @@ it('getMany requests the orders from the primary copies, and distinguishes remov
   expect(received.map(preferenceOf)).toEqual(['_primary'])
 })
 
+describe('getMany while a shard has no copy', () => {
+  const keys = ['acc_1', 'acc_2'].map((accountId) => ({ accountId, orderId: 'ord_1' }))
+  const DOCUMENT = `{"_id":"acc_1:ord_1",${FOUND.slice(1)}`
+  const failed = (id: string) =>
+    `{"_id":"${id}:ord_1","error":{"type":"no_shard_available_action_exception","reason":"No shard available"}}`
+
+  async function getMany(...docs: string[]) {
+    const { url } = await serve(respondText(200, `{"docs":[${docs}]}`))
+    const { client } = connect([url])
+    return createOpenSearchOrderStore({ client, names, deadlineMs: GENEROUS_MS }).getMany(keys)
+  }
+
+  it('the orders of other shards are returned', async () => {
+    const [order, unread] = await getMany(DOCUMENT, failed('acc_2'))
+    expect(order instanceof Uint8Array && text(order)).toBe(ORDER)
+    expect(unread).toBe('unreadable')
+  })
+
+  it('it is unavailable when no order could be read', async () => {
+    expect(await thrownBy(getMany(failed('acc_1'), failed('acc_2')))).toEqual(
+      new Unavailable('OpenSearch could not read a document of orders: No shard available'),
+    )
+  })
+})
+
 describe('findPage', () => {
   it('findPage returns the hits, including keys named like prototype members', async () => {
     const { url } = await serve(whole)

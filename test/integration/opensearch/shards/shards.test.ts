@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { connectOpenSearch } from '../../../../src/stores/opensearch/client/client.ts'
 import { indexNames } from '../../../../src/stores/opensearch/indices/index-names.ts'
 import { scanVersionRecords } from '../../../../src/stores/opensearch/inspection/version-record-scan.ts'
@@ -11,7 +12,7 @@ import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
 import { GENEROUS_MS } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
-import { shardCounts, shardOf, storedDocuments } from './stored-shards.ts'
+import { removeCopies, shardCounts, shardOf, storedDocuments } from './stored-shards.ts'
 
 const SHARDS = 3
 
@@ -58,6 +59,26 @@ describe('an index with three shards', () => {
     }
     const many = await orders.getMany(keys)
     expect(many.every((json) => json instanceof Uint8Array)).toBe(true)
+  })
+
+  it('the views of other shards are read while one shard has no copy', async () => {
+    await test.write(ordersOf(30))
+    const keys = Array.from({ length: 30 }, (_, n) => ({
+      accountId: `acc_${n}`,
+      orderId: `ord_${n}`,
+    }))
+    const shards = await Promise.all(
+      keys.map(({ accountId }) => shardOf(test, 'orders-v1', accountId)),
+    )
+    await removeCopies(test, 'orders-v1', 0)
+    const { orders } = test.services
+    const views = await orders.getMany(keys)
+    expect(views).toEqual(
+      shards.map((shard) => (shard === 0 ? 'unreadable' : expect.any(Uint8Array))),
+    )
+    expect(new Set(views)).toContain('unreadable')
+    const unreadable = keys.filter((_, at) => shards[at] === 0)
+    await expect(orders.getMany(unreadable)).rejects.toBeInstanceOf(Unavailable)
   })
 
   it('a scan returns every version record once', async () => {

@@ -29,6 +29,26 @@ export async function shardOf(
   return shards[0]?.[0]?.shard ?? -1
 }
 
+/** Takes every copy of a shard from the nodes, so that the index is red until its removal. */
+export async function removeCopies(
+  { prefix }: Stored,
+  index: string,
+  shard: number,
+): Promise<void> {
+  const name = `${prefix}${index}`
+  const { shards } = await opensearch<{
+    shards: { shard: number; node: string; primary: boolean }[][]
+  }>('GET', `${name}/_search_shards`)
+  const copies = shards.flat().filter((copy) => copy.shard === shard)
+  const replicasFirst = copies.toSorted((one, other) => Number(one.primary) - Number(other.primary))
+  await opensearch('PUT', `${name}/_settings`, { 'index.routing.allocation.enable': 'none' })
+  await opensearch('POST', '_cluster/reroute', {
+    commands: replicasFirst.map(({ node }) => ({
+      cancel: { index: name, shard, node, allow_primary: true },
+    })),
+  })
+}
+
 export interface StoredOnShard {
   /** Absent for documents of different indices that are compared as a whole. */
   shard: number

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Attempt } from '../../../../src/webhooks/deliveries/delivery.ts'
+import type { Attempt, Delivery } from '../../../../src/webhooks/deliveries/delivery.ts'
 import {
   isSuccess,
   recordAttempt,
-  recordMissing,
+  recordUnread,
 } from '../../../../src/webhooks/deliveries/record-attempt.ts'
 import { createRetrySchedule } from '../../../../src/webhooks/deliveries/retry-schedule.ts'
 import { attempt, delivery } from '../../../support/webhooks/delivery.ts'
@@ -68,9 +68,12 @@ describe('a delivery after an attempt', () => {
   })
 })
 
+const MINUTE = 60_000
+const missing = (at: number) => attempt({ at, status: null, error: 'the order is missing' })
+const recordMissing = (last: Delivery, read: Attempt, nowMs: number) =>
+  recordUnread(last, read, { isMissing: true, nowMs })
+
 describe('a delivery whose order is missing', () => {
-  const MINUTE = 60_000
-  const missing = (at: number) => attempt({ at, status: null, error: 'the order is missing' })
   const readAt = (...instants: number[]) =>
     instants.reduce((last, at) => recordMissing(last, missing(at), at + 10), delivery())
 
@@ -107,5 +110,27 @@ describe('a delivery whose order is missing', () => {
 
   it('it is due after five seconds though the clock was set back', () => {
     expect(recordMissing(readAt(MINUTE), missing(0), MINUTE).nextAt).toBe(MINUTE + 5_000)
+  })
+})
+
+describe('a delivery whose order is unreadable', () => {
+  const unreadable = (at: number) => attempt({ at, status: null, error: 'the order is unreadable' })
+  const recordUnreadable = (last: Delivery, at: number) =>
+    recordUnread(last, unreadable(at), { isMissing: false, nowMs: at })
+
+  it('it is due again within five minutes, however long that lasts', () => {
+    const delays = [0, 5_000, 2 * MINUTE, 6 * MINUTE, 600 * MINUTE]
+    let last: Delivery = delivery()
+    const found = delays.map((at) => {
+      last = recordUnreadable(last, at)
+      expect(last).toMatchObject({ state: 'pending', step: 0, firstFailedAt: 0 })
+      return (last.nextAt ?? 0) - at
+    })
+    expect(found).toEqual([5_000, 5_000, 2 * MINUTE, 5 * MINUTE, 5 * MINUTE])
+  })
+
+  it('that time does not count as one in which it is missing', () => {
+    const last = recordMissing(recordUnreadable(delivery(), 0), missing(6 * MINUTE), 6 * MINUTE)
+    expect(last).toMatchObject({ state: 'pending', nextAt: 6 * MINUTE + 5_000 })
   })
 })

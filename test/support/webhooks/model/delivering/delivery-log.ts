@@ -173,7 +173,7 @@ export function createDeliveryLog(
           reads.ended = begun
           for (const [at, { accountId, orderId }] of keys.entries()) {
             const view = found[at] ?? null
-            if (view instanceof Unavailable) continue
+            if (view instanceof Unavailable || view === 'unreadable') continue
             const json = view === 'missing' ? null : view
             const order = json && (JSON.parse(Buffer.from(json).toString()) as Order)
             views.set(keyOf(accountId, orderId), order)

@@ -14,11 +14,11 @@ async function count(accountId: string, ...daysAgo: readonly number[]): Promise<
 async function countFor(keyId: string, accountId: string, daysAgo: readonly number[]) {
   await test.api.services.managementStores.usage.save(
     daysAgo.flatMap((ago) =>
-      ['one', 'two'].map((processId) => ({
+      ['one', 'two'].map((name) => ({
         accountId,
         day: dayOf(ago),
         keyId,
-        processId,
+        processId: `${accountId} ${name}`,
         requests: 3,
         byStatus: { 200: 2, 429: 1 },
         rateLimited: 1,

@@ -12,10 +12,13 @@ const SERIAL_COLLECTOR = '-XX:+UseSerialGC'
 /** Without the optimizing compiler, which costs a start of OpenSearch half of its processor time. */
 const QUICK_COMPILER = '-XX:TieredStopAtLevel=1'
 
+/** Explicit, because `npm test` chooses the quick one for every JVM without a choice of its own. */
+const OPTIMIZING_COMPILER = '-XX:TieredStopAtLevel=4'
+
 /** The options of a JVM by what it serves: one test file, a whole run, or a measurement. */
 export const JVM_OPTIONS = {
   test: [SERIAL_COLLECTOR, QUICK_COMPILER],
-  run: [SERIAL_COLLECTOR],
+  run: [SERIAL_COLLECTOR, OPTIMIZING_COMPILER],
   measurement: [],
 } as const
 

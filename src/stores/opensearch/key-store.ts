@@ -104,13 +104,16 @@ export function createOpenSearchKeyStore({
     }
   }
 
-  /** By compare-and-set: a request that arrives late would undo a later block or unblock. */
+  /**
+   * By compare-and-set: a request that arrives late would undo a later block or unblock. It begins
+   * with a creation, because a read does not wait for the shard of a new index.
+   */
   async function writeBlocked(address: DocumentAddress, blocked: boolean): Promise<void> {
     const options = { deadlineMs: writeDeadlineMs, refresh: 'wait_for' } as const
-    for (;;) {
+    let state: DocumentState | null = null
+    while ((await replaceDocument(client, options, address, state, { blocked })) === null) {
       const found = await readDocument(client, deadlineMs, { ...address, preference: '_primary' })
-      const state = found?.state ?? null
-      if ((await replaceDocument(client, options, address, state, { blocked })) !== null) return
+      state = found?.state ?? null
     }
   }
 

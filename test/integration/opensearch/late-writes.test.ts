@@ -59,7 +59,7 @@ describe('a write that arrives late', () => {
   ])('%s of an account does not undo a later confirmed one', async (_what, blocked) => {
     const { keys } = services
     await keys.setAccountBlocked('acc_1', blocked)
-    const arrive = await delay(/accounts\/_doc\/acc_1/, () =>
+    const arrive = await delay(/accounts\/_doc\/acc_1\?.*if_seq_no=/, () =>
       keys.setAccountBlocked('acc_1', !blocked),
     )
     await keys.setAccountBlocked('acc_1', blocked)

@@ -1,4 +1,4 @@
-import { FAILED_STATES } from '../../deliveries/delivery.ts'
+import { type Delivery, FAILED_STATES } from '../../deliveries/delivery.ts'
 import type { DeliveryStore } from '../../deliveries/delivery-store.ts'
 import type { DisabledReason, Endpoint } from '../../endpoints/endpoint.ts'
 import type { EndpointDirectory } from '../../endpoints/endpoint-directory.ts'
@@ -52,8 +52,8 @@ export interface EndpointLifecycleOptions extends Options {
   health: Pick<HealthWriter, 'isStale' | 'set'>
 }
 
-/** The newest deliveries among which one that expired is looked for. */
-const MAX_EXPIRED_READ = 100
+/** The deliveries of each kind among which one that failed is looked for. */
+const MAX_FAILED_READ = 100
 
 /** Creates the lifecycle. Changes of one endpoint are applied in their order. */
 export function createEndpointLifecycle(options: EndpointLifecycleOptions): EndpointLifecycle {
@@ -64,11 +64,14 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
 
   /** Whether a delivery that failed since is still retried, or ended without a success. */
   async function hasFailed(endpointId: string, sinceMs: number): Promise<boolean> {
-    const retried = await deliveries.failingSince(endpointId, sinceMs, 1)
-    if (retried.length > 0) return true
-    const query = { endpointId, states: FAILED_STATES, limit: MAX_EXPIRED_READ }
-    const ended = await deliveries.list(query)
-    return ended.some(({ attempts }) => (attempts.at(-1)?.at ?? -Infinity) >= sinceMs)
+    const isAttempted = ({ attempts }: Delivery) => (attempts.at(-1)?.at ?? -Infinity) >= sinceMs
+    const begun = await deliveries.failingSince(endpointId, sinceMs, 1)
+    if (begun.length > 0) return true
+    // Its first failure may be before a success of another one.
+    const retried = await deliveries.failingSince(endpointId, 0, MAX_FAILED_READ)
+    if (retried.some(isAttempted)) return true
+    const query = { endpointId, states: FAILED_STATES, limit: MAX_FAILED_READ }
+    return (await deliveries.list(query)).some(isAttempted)
   }
 
   function clearFailure(id: string): void {

@@ -166,6 +166,26 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
     await eventually(() => expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_2 1']))
   })
 
+  it('an endpoint is disabled whose failing delivery failed also before its last success', async () => {
+    const { id } = await dispatching.subscribe()
+    const { endpoints } = dispatching.stores
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await attempted(1)
+    reply = { status: 200 }
+    await dispatching.announce('ord_2')
+    await dispatching.delivers(id, 1)
+    reply = { status: 500 }
+    await dispatching.advanceToRetry(id, 'ord_1 1', 1)
+    await attempted(3)
+    await eventually(async () => expect((await endpoints.byId(id))?.failingSince).not.toBeNull())
+    dispatching.time.advance(72 * HOUR + MINUTE)
+    await attempted(4)
+    await eventually(async () =>
+      expect(await endpoints.byId(id)).toMatchObject({ disabledReason: 'failing' }),
+    )
+  })
+
   describe('an endpoint that failed once, long before the dispatcher started again', () => {
     let response: PromiseWithResolvers<Reply>
     let id: string

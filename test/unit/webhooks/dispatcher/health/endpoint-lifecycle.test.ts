@@ -168,6 +168,11 @@ describe('an endpoint without a success during the whole schedule', () => {
     expect(await disable()).toEqual(['stop', 'hold'])
   })
 
+  it('is disabled when a delivery is retried since then that failed before', async () => {
+    retried = [deliveryWith({ firstFailedAt: FAILED_AT - 1, attempts: attemptAt(FAILED_AT) })]
+    expect(await disable()).toEqual(['stop', 'hold'])
+  })
+
   it('is disabled when a delivery expired since then', async () => {
     ended = [
       deliveryWith({ state: 'expired', attempts: attemptAt(FAILED_AT - 1) }),

@@ -53,7 +53,8 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
   const closed = closeOnSignal(
     logger,
     async () => {
-      await Promise.all([shutdown.drain(), sideServices.stop()])
+      // At once: a client that reads slowly, and a call of the management API, take seconds each.
+      await Promise.all([shutdown.drain().then(() => app.close()), sideServices.stop()])
       await close()
     },
     io,

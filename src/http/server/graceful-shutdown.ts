@@ -11,7 +11,7 @@ const BALANCER_ACTIVE_MS = 30_000
 const NOT_READY_PROPAGATION_MS = 5_000
 /** A client that still sends after this time ignores `Connection: close`. */
 const MAX_DRAIN_MS = 8_000
-/** With the close, shorter than the drain of the API, which runs at the same time. */
+/** A call of the management API that arrives then may take 10 s, of the 15 s of a shutdown. */
 const MAX_SIDE_DRAIN_MS = 3_000
 const CHECK_INTERVAL_MS = 25
 /** Traffic has ended after half a second without a request or connection. */

@@ -1,5 +1,8 @@
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { findFreePort } from '../../harness/processes/ports.ts'
 import {
@@ -144,6 +147,39 @@ it.each(['management', 'console'])(
     expect(await stopped).toBe(0)
   },
 )
+
+it('graceful shutdown exits 0 while pushed orders wait for another writer, and a client reads slowly', async () => {
+  const token = 'token_of_the_tests'
+  const management = {
+    MANAGEMENT_PORT: '0',
+    MANAGEMENT_TOKENS: `tests:admin:${hash('sha256', token)}`,
+  }
+  const service = await serve(startService, management)
+  const url = () => /management at (http:[^"]+)/.exec(service.output().stderr)?.[1]
+  await expect.poll(url).toBeDefined()
+  const socket = await connectTo(service)
+  const authorization = `Authorization: ${await createKey('acc_large')}\r\n`
+  socket.write(`GET /v1/orders HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n`)
+  await once(socket, 'readable')
+  const writer = new DatabaseSync(`${backend.env['DATA_DIR']}/watch.lock`)
+  writer.exec('BEGIN IMMEDIATE')
+  const push = async () => {
+    const response = await fetch(`${url()}/v1/source-orders`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+      body: JSON.stringify(sourceOrder()),
+    })
+    return response.status
+  }
+  const before = push()
+  await pause(200)
+  const stopped = service.stop()
+  await pause(2_500)
+  expect(await Promise.all([before, push()])).toEqual([503, 503])
+  expect(await stopped).toBe(0)
+  socket.destroy()
+  writer.close()
+})
 
 it('serve restarts on the same port after SIGKILL under load', async () => {
   const port = `${await findFreePort(() => true)}`

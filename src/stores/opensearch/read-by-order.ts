@@ -1,8 +1,9 @@
 import type { ViewKey } from '../../orders/order-store.ts'
-import { documentBatches } from './client/document-batches.ts'
+import { BATCH_BYTES, documentBatches } from './client/document-batches.ts'
 
-/** Documents of one order that are read before its size is known. Each may have megabytes. */
+/** Documents of one order in a request while its size is unknown. Each may have megabytes. */
 const MAX_UNKNOWN = 8
+const UNKNOWN_BYTES = BATCH_BYTES / MAX_UNKNOWN
 
 export interface ReadByOrder<T> {
   /** Sends one request, and returns what it found for each key. */
@@ -38,8 +39,9 @@ export async function readByOrder<T extends object | null>(
     const bytes = sample === undefined ? undefined : bytesOf(sample)
     return ofOrder.slice(firstCount(ofOrder)).map((key) => ({ key, bytes }))
   })
-  for (const batch of documentBatches(others, ({ bytes }) => bytes))
+  for (const batch of documentBatches(others, ({ bytes }) => bytes ?? UNKNOWN_BYTES)) {
     await readAll(batch.map(({ key }) => key))
+  }
   return keys.map((key) => {
     const document = found.get(key)
     if (document === undefined) throw new Error('a read returned no result for a document')

@@ -1,7 +1,8 @@
 /** The limits of a request for whole documents. One order may have megabytes. */
-const BATCH = { documents: 500, bytes: 4 * 1024 * 1024 }
+const BATCH_DOCUMENTS = 500
+export const BATCH_BYTES = 4 * 1024 * 1024
 /** For a document of unknown size, so that a batch has at most 50 of them. */
-const UNKNOWN_BYTES = Math.floor(BATCH.bytes / 50)
+const UNKNOWN_BYTES = Math.floor(BATCH_BYTES / 50)
 
 /**
  * Groups documents into batches of at most 500 documents and 4 MB; a larger document is alone.
@@ -15,7 +16,7 @@ export function* documentBatches<T>(
   let bytes = 0
   for (const document of documents) {
     const size = bytesOf(document) ?? UNKNOWN_BYTES
-    if (batch.length === BATCH.documents || (batch.length > 0 && bytes + size > BATCH.bytes)) {
+    if (batch.length === BATCH_DOCUMENTS || (batch.length > 0 && bytes + size > BATCH_BYTES)) {
       yield batch
       batch = []
       bytes = 0

@@ -117,7 +117,7 @@ export function createOpenSearchOrderStore({
 
     async getMany(keys) {
       const bytesOf = (source: Buffer | Unavailable | null) =>
-        source instanceof Unavailable ? undefined : source?.length
+        source instanceof Buffer && !isTombstoneBytes(source) ? source.length : undefined
       const read = (some: readonly ViewKey[]) =>
         readEachSource(client, deadlineMs, {
           index: names.orders,

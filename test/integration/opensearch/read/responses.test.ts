@@ -102,6 +102,34 @@ it('getMany requests the orders from the primary copies, and distinguishes remov
   expect(received.map(preferenceOf)).toEqual(['_primary'])
 })
 
+it.each([
+  ['removed', TOMBSTONE],
+  ['unreadable', '{"error":{"type":"no_shard_available_action_exception","reason":"none"}}'],
+  ['missing', '{"found":false}'],
+])(
+  'getMany reads eight views at a time of an order whose first view is %s',
+  async (_what, first) => {
+    const large = FOUND.replace('"order":{', `"order":{"padding":"${'x'.repeat(2_000_000)}",`)
+    const counts: number[] = []
+    const { url } = await serve((response, request) => {
+      const { docs }: { docs: { _id: string }[] } = JSON.parse(request.body)
+      counts.push(docs.length)
+      const rendered = docs.map(({ _id }) => {
+        const [accountId = ''] = _id.split(':')
+        const view = accountId === 'acc_0' ? first : large.replace('acc_1', accountId)
+        return `{"_id":"${_id}",${view.slice(1)}`
+      })
+      respondText(200, `{"docs":[${rendered}]}`)(response, request)
+    })
+    const { client } = connect([url])
+    const store = createOpenSearchOrderStore({ client, names, deadlineMs: GENEROUS_MS })
+    const keys = Array.from({ length: 12 }, (_, n) => ({ accountId: `acc_${n}`, orderId: 'ord_1' }))
+    const [, ...others] = await store.getMany(keys)
+    expect(others.every((view) => view instanceof Uint8Array)).toBe(true)
+    expect(counts).toEqual([1, 8, 3])
+  },
+)
+
 describe('getMany while a shard has no copy', () => {
   const keys = ['acc_1', 'acc_2'].map((accountId) => ({ accountId, orderId: 'ord_1' }))
   const DOCUMENT = `{"_id":"acc_1:ord_1",${FOUND.slice(1)}`

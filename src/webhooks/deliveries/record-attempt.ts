@@ -64,12 +64,13 @@ export function recordUnread<T extends Delivery>(
 ): T {
   const attempts = withAttempt(delivery, attempt)
   const first = attempts[attempts.findLastIndex(({ error }) => error !== attempt.error) + 1]
-  const unreadMs = attempt.at - (first ?? attempt).at
+  const firstFailedAt = delivery.firstFailedAt ?? nowMs
+  // At most since then: the attempts before a resend stay.
+  const unreadMs = Math.min(attempt.at - (first ?? attempt).at, nowMs - firstFailedAt)
   if (isMissing && unreadMs >= MISSING_MS) {
     return { ...delivery, attempts, state: 'canceled', nextAt: null }
   }
   const delayMs = Math.min(Math.max(unreadMs, SHORTEST_UNREAD_MS), LONGEST_UNREAD_MS)
-  const firstFailedAt = delivery.firstFailedAt ?? nowMs
   return { ...delivery, attempts, firstFailedAt, nextAt: nowMs + delayMs }
 }
 

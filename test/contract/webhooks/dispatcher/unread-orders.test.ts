@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { MINUTE_MS } from '../../../../src/lib/durations.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../../src/lib/durations.ts'
 import type { UnreadView } from '../../../../src/orders/order-store.ts'
+import { createDeliveryOperations } from '../../../../src/webhooks/management/delivery-operations.ts'
 import {
   type Dispatching,
   eventually,
@@ -68,6 +69,24 @@ describe.each(useWebhookStores())(
       await storedAttempts(id, 2)
       expect(await dispatching.deliveries(id)).toMatchObject([{ state }])
       expect(dispatching.receivedOrders()).toEqual([])
+    })
+
+    it('a resend reads a missing one for five minutes again', async () => {
+      dispatching.views.set('ord_1', 'missing')
+      const { id } = await dispatching.subscribe()
+      dispatching.start()
+      await dispatching.announce('ord_1')
+      await storedAttempts(id, 1)
+      dispatching.time.advance(5 * MINUTE_MS)
+      const [canceled] = await storedAttempts(id, 2)
+      const operations = createDeliveryOperations({
+        ...dispatching.stores,
+        orders: { get: async () => Buffer.from('{}') },
+        retentionMs: HOUR_MS,
+        clock: dispatching.time.clock,
+      })
+      await operations.resend({ id: canceled?.id ?? '', accountId: 'acc_1' })
+      expect(await storedAttempts(id, 3)).toMatchObject([{ state: 'pending' }])
     })
 
     it('a probe with a missing one delays the next probe as long as the first one', async () => {

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Attempt, Delivery } from '../../../../src/webhooks/deliveries/delivery.ts'
+import {
+  type Attempt,
+  type Delivery,
+  pendingAt,
+} from '../../../../src/webhooks/deliveries/delivery.ts'
 import {
   isSuccess,
   recordAttempt,
@@ -106,6 +110,15 @@ describe('a delivery whose order is missing', () => {
   it('an attempt whose request is sent ends that time', () => {
     const sent = recordAttempt(readAt(0), attempt({ at: MINUTE }), options)
     expect(recordMissing(sent, missing(9 * MINUTE), 9 * MINUTE).state).toBe('pending')
+  })
+
+  it('the reads before a resend do not count', () => {
+    let last: Delivery = { ...readAt(0, 5 * MINUTE), ...pendingAt(9 * MINUTE) }
+    const states = [9, 10, 14].map((minute) => {
+      last = recordMissing(last, missing(minute * MINUTE), minute * MINUTE)
+      return last.state
+    })
+    expect(states).toEqual(['pending', 'pending', 'canceled'])
   })
 
   it('it is due after five seconds though the clock was set back', () => {

@@ -110,6 +110,8 @@ function guardaPedido(object $evento, string $pasta): bool
     // Com fsync, uma queda de energia não deixa um arquivo vazio no lugar do pedido.
     $novo = fopen("$arquivo.novo", 'w');
     $gravou = $novo !== false && fwrite($novo, $json) === strlen($json) && fsync($novo);
+    // Antes de rename: o Windows não renomeia um arquivo aberto.
+    $gravou = $novo !== false && fclose($novo) && $gravou;
     if (!$gravou || !rename("$arquivo.novo", $arquivo)) {
         responde(500, "Não é possível gravar em $pasta."); // a API tenta de novo
     }

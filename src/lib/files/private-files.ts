@@ -25,18 +25,20 @@ function isFolder(path: string): boolean {
 /** Flushes the entries of a folder to the disk after files were created, linked or renamed. */
 export function syncFolder(path: string): void {
   if (process.platform === 'win32') return // Windows cannot open folders.
-  const folder = openSync(path, 'r')
   try {
-    fsyncSync(folder)
+    const folder = openSync(path, 'r')
+    try {
+      fsyncSync(folder)
+    } finally {
+      closeSync(folder)
+    }
   } catch (error) {
-    // Some network file systems cannot sync folders. SQLite ignores this error too.
+    // Some network file systems cannot open or sync folders. SQLite ignores this error too.
     if (!NOT_SUPPORTED.includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-  } finally {
-    closeSync(folder)
   }
 }
 
-const NOT_SUPPORTED = ['EINVAL', 'ENOTSUP']
+const NOT_SUPPORTED = ['EINVAL', 'ENOTSUP', 'EBADF', 'EISDIR']
 
 const ALREADY_THERE = 'EEXIST'
 

@@ -1,0 +1,42 @@
+import fs, { statSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createFolder } from '../../../../src/lib/files/private-files.ts'
+import { temporaryFolder } from '../../../support/stores/backend.ts'
+
+let folder: string
+let remove: () => void
+beforeEach(() => {
+  ;({ folder, remove } = temporaryFolder())
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  syncBuiltinESMExports()
+  remove()
+})
+
+/** Makes the file system fail every sync with an error. */
+function failSyncs(code: string): void {
+  const error = Object.assign(new Error(`${code}: fsync`), { code })
+  vi.spyOn(fs, 'fsyncSync').mockImplementation(() => {
+    throw error
+  })
+  syncBuiltinESMExports()
+}
+
+describe('a folder', () => {
+  it.each(['EINVAL', 'ENOTSUP', 'EBADF', 'EISDIR'])(
+    'is created on a file system that returns %s for the sync of one',
+    (code) => {
+      failSyncs(code)
+      createFolder(join(folder, 'a/b'))
+      expect(statSync(join(folder, 'a/b')).isDirectory()).toBe(true)
+    },
+  )
+
+  it.each(['EIO', 'ENOSPC'])('fails with %s', (code) => {
+    failSyncs(code)
+    expect(() => createFolder(join(folder, 'a'))).toThrow(code)
+  })
+})

@@ -33,7 +33,7 @@ export function createWebhookMetrics(
   const registers = [registry]
   const attempts = new Counter({
     name: 'webhook_attempts_total',
-    help: 'Attempts to deliver an event, by outcome: delivered, retrying, failed, expired.',
+    help: 'Attempts to deliver an event, by outcome: delivered, retrying, failed, expired, canceled.',
     labelNames: ['outcome'] as const,
     registers,
   })

@@ -10,6 +10,8 @@ const MAX_ATTEMPTS_KEPT = 50
  * or the dispatcher has lost its lease, whose renewal needs such a node.
  */
 const MISSING_MS = 5 * MINUTE_MS
+/** Consecutive ones, of the usual eight. Time alone also passes while no dispatcher runs. */
+const MISSING_READS = 6
 const SHORTEST_UNREAD_MS = 5_000
 const LONGEST_UNREAD_MS = 5 * MINUTE_MS
 
@@ -55,7 +57,8 @@ export function recordAttempt<T extends Delivery>(
  * A pending delivery after an attempt without a request, because its order could not be read. It is
  * due again after the time for which this lasts, from five seconds to five minutes. It uses no step
  * of the schedule, and later deliveries of the order wait for it as for a failing one. An order that
- * is missing for five minutes makes it canceled. `nowMs`: as for {@link recordAttempt}. Pure.
+ * is missing for five minutes, and in six reads, makes it canceled. `nowMs`: as for
+ * {@link recordAttempt}. Pure.
  */
 export function recordUnread<T extends Delivery>(
   delivery: T,
@@ -63,14 +66,17 @@ export function recordUnread<T extends Delivery>(
   { isMissing, nowMs }: { isMissing: boolean; nowMs: number },
 ): T {
   const attempts = withAttempt(delivery, attempt)
-  const first = attempts[attempts.findLastIndex(({ error }) => error !== attempt.error) + 1]
+  const reads = attempts.slice(attempts.findLastIndex(({ error }) => error !== attempt.error) + 1)
+  const [first = attempt] = reads
   const firstFailedAt = delivery.firstFailedAt ?? nowMs
   // At most since then: the attempts before a resend stay.
-  const unreadMs = Math.min(attempt.at - (first ?? attempt).at, nowMs - firstFailedAt)
-  if (isMissing && unreadMs >= MISSING_MS) {
+  const unreadMs = Math.min(attempt.at - first.at, nowMs - firstFailedAt)
+  const isOverdue = isMissing && unreadMs >= MISSING_MS
+  if (isOverdue && reads.length >= MISSING_READS) {
     return { ...delivery, attempts, state: 'canceled', nextAt: null }
   }
-  const delayMs = Math.min(Math.max(unreadMs, SHORTEST_UNREAD_MS), LONGEST_UNREAD_MS)
+  const waitMs = isOverdue ? SHORTEST_UNREAD_MS : Math.min(unreadMs, LONGEST_UNREAD_MS)
+  const delayMs = Math.max(waitMs, SHORTEST_UNREAD_MS)
   return { ...delivery, attempts, firstFailedAt, nextAt: nowMs + delayMs }
 }
 

@@ -107,6 +107,11 @@ const UNREAD: Record<UnreadView, string> = {
   unreadable: 'not sent: the stored order could not be read',
 }
 
+/** Whether the order could not be read, so that no request was sent. */
+export function isUnread({ error }: Pick<Attempt, 'error'>): boolean {
+  return error === UNREAD.missing || error === UNREAD.unreadable
+}
+
 type UnsentBody = Pick<Attempt, 'at' | 'bodySha256' | 'bodyBytes'>
 
 /** The operator can correct it, so retries follow. */

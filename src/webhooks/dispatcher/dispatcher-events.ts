@@ -16,12 +16,12 @@ export interface AttemptReport {
   endedAt: number
   status: SendResult['status']
   error: SendResult['error']
-  /** `retrying`: another attempt follows. */
+  /** `retrying`: another attempt follows. `canceled`: its order is missing. */
   outcome: AttemptOutcome
   isProbe: boolean
 }
 
-export const attemptOutcomes = ['delivered', 'retrying', 'failed', 'expired'] as const
+export const attemptOutcomes = ['delivered', 'retrying', 'failed', 'expired', 'canceled'] as const
 export type AttemptOutcome = (typeof attemptOutcomes)[number]
 
 /** What the operator should know about an endpoint that fails, in the order of `noticesSent`. */

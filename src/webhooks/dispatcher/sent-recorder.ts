@@ -4,7 +4,7 @@ import { isSuccess, recordAttempt, recordUnread } from '../deliveries/record-att
 import type { RetrySchedule } from '../deliveries/retry-schedule.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { afterFailure, afterSuccess } from '../endpoints/endpoint-health.ts'
-import type { AttemptResult } from './attempts.ts'
+import { type AttemptResult, isUnread } from './attempts.ts'
 import type { AttemptOutcome, DispatcherEvents } from './dispatcher-events.ts'
 import type { HealthWriter } from './health/health-writer.ts'
 import type { Lane } from './lanes/lane.ts'
@@ -57,7 +57,7 @@ export function createSentRecorder({
       result.kind === 'sent' ? afterSent(flight, result, nowMs) : afterUnread(flight, result)
     if (next.state === 'failed') flight.lane.isStopped = true
     results.add({ context: flight, next })
-    if (next.state !== 'canceled') report(flight, result.attempt, next, nowMs)
+    report(flight, result.attempt, next, nowMs)
   }
 
   function afterSent(flight: Flight, { attempt, retryAfterMs }: SentResult, nowMs: number) {
@@ -100,7 +100,7 @@ export function createSentRecorder({
     const wasOpen = breaker.isOpen()
     lane.failures = { firstAt: lane.failures?.firstAt ?? nowMs, lastAt: nowMs }
     const subject = delivery.event.orderId ?? delivery.id
-    const isRetry = delivery.firstFailedAt !== null
+    const isRetry = delivery.firstFailedAt !== null && !delivery.attempts.every(isUnread)
     breaker.recordFailure({ subject, isProbe, isRetry, retryAfterMs, nowMs: monotonic() })
     concurrency.recordFailure(status)
     health.set(lane, afterFailure(lane.health, at, breaker.isOpen()))
@@ -137,6 +137,5 @@ export function createSentRecorder({
 }
 
 function outcomeOf({ state }: StoredDelivery): AttemptOutcome {
-  if (state === 'pending') return 'retrying'
-  return state === 'delivered' || state === 'failed' ? state : 'expired'
+  return state === 'pending' || state === 'held' ? 'retrying' : state
 }

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { HOUR_MS, MINUTE_MS } from '../../../../src/lib/durations.ts'
 import type { UnreadView } from '../../../../src/orders/order-store.ts'
+import type { DeliveryState } from '../../../../src/webhooks/deliveries/delivery.ts'
+import type { AttemptOutcome } from '../../../../src/webhooks/dispatcher/dispatcher-events.ts'
 import { createDeliveryOperations } from '../../../../src/webhooks/management/delivery-operations.ts'
 import {
   type Dispatching,
@@ -11,6 +13,8 @@ import {
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 const FIRST_PROBE_MS = 10_000
+/** So many reads cancel an event whose order is missing. */
+const READS = 6
 
 describe.each(useWebhookStores())(
   'the dispatcher on %s, while the store has no answer about an order',
@@ -26,6 +30,15 @@ describe.each(useWebhookStores())(
         expect(found.flatMap(({ attempts }) => attempts)).toHaveLength(count)
         return found
       })
+
+    /** Reads the only order of an endpoint until a missing one cancels its event. */
+    async function readFor5Minutes(endpointId: string) {
+      for (let reads = 1; reads < READS; reads += 1) {
+        await storedAttempts(endpointId, reads)
+        dispatching.time.advance(5 * MINUTE_MS)
+      }
+      return await storedAttempts(endpointId, READS)
+    }
 
     it.each<[UnreadView, string]>([
       ['missing', 'not sent: the stored order is missing'],
@@ -56,19 +69,49 @@ describe.each(useWebhookStores())(
       },
     )
 
-    it.each<[string, UnreadView]>([
-      ['canceled', 'missing'],
-      ['pending', 'unreadable'],
-    ])('events are %s after five minutes in which their order is %s', async (state, view) => {
-      dispatching.views.set('ord_1', view)
-      const { id } = await dispatching.subscribe({ payload: 'thin' })
-      dispatching.start()
+    it.each<[DeliveryState, UnreadView, AttemptOutcome]>([
+      ['canceled', 'missing', 'canceled'],
+      ['pending', 'unreadable', 'retrying'],
+    ])(
+      'events are %s after five minutes in which their order is %s',
+      async (state, view, outcome) => {
+        dispatching.views.set('ord_1', view)
+        const { id } = await dispatching.subscribe({ payload: 'thin' })
+        dispatching.start()
+        await dispatching.announce('ord_1')
+        await readFor5Minutes(id)
+        expect(await dispatching.deliveries(id)).toMatchObject([{ state }])
+        expect(dispatching.attempts.at(-1)).toMatchObject({ outcome })
+        expect(dispatching.receivedOrders()).toEqual([])
+      },
+    )
+
+    it('an event is not canceled because no dispatcher ran for five minutes', async () => {
+      dispatching.views.set('ord_1', 'missing')
+      const { id } = await dispatching.subscribe()
+      const first = dispatching.start()
       await dispatching.announce('ord_1')
       await storedAttempts(id, 1)
-      dispatching.time.advance(5 * MINUTE_MS)
+      await first.stop()
+      dispatching.time.advance(10 * MINUTE_MS)
+      dispatching.start()
       await storedAttempts(id, 2)
-      expect(await dispatching.deliveries(id)).toMatchObject([{ state }])
-      expect(dispatching.receivedOrders()).toEqual([])
+      dispatching.views.clear()
+      await dispatching.advanceToRetry(id, 'ord_1 1', 2)
+      await dispatching.delivers(id, 1)
+    })
+
+    it('the requests that follow open the circuit breaker as first ones do', async () => {
+      const orders = Array.from({ length: 8 }, (_, n) => `ord_${n}`)
+      for (const orderId of orders) dispatching.views.set(orderId, 'unreadable')
+      const { id } = await dispatching.subscribe()
+      dispatching.start()
+      await dispatching.announce(...orders)
+      await storedAttempts(id, orders.length)
+      dispatching.receiver.reply = () => ({ status: 500 })
+      dispatching.views.clear()
+      await dispatching.advanceToRetry(id, 'ord_7 1', 1)
+      await eventually(() => expect(dispatching.log).toContain('breaker open'))
     })
 
     it('a resend reads a missing one for five minutes again', async () => {
@@ -76,9 +119,7 @@ describe.each(useWebhookStores())(
       const { id } = await dispatching.subscribe()
       dispatching.start()
       await dispatching.announce('ord_1')
-      await storedAttempts(id, 1)
-      dispatching.time.advance(5 * MINUTE_MS)
-      const [canceled] = await storedAttempts(id, 2)
+      const [canceled] = await readFor5Minutes(id)
       const operations = createDeliveryOperations({
         ...dispatching.stores,
         orders: { get: async () => Buffer.from('{}') },
@@ -86,7 +127,7 @@ describe.each(useWebhookStores())(
         clock: dispatching.time.clock,
       })
       await operations.resend({ id: canceled?.id ?? '', accountId: 'acc_1' })
-      expect(await storedAttempts(id, 3)).toMatchObject([{ state: 'pending' }])
+      expect(await storedAttempts(id, READS + 1)).toMatchObject([{ state: 'pending' }])
     })
 
     it('a probe with a missing one delays the next probe as long as the first one', async () => {

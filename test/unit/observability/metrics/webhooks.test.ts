@@ -44,6 +44,7 @@ it('every series of webhooks is zero before the first event', async () => {
       'webhook_attempts_total{outcome="retrying"}',
       'webhook_attempts_total{outcome="failed"}',
       'webhook_attempts_total{outcome="expired"}',
+      'webhook_attempts_total{outcome="canceled"}',
       'webhook_delivery_seconds_count',
       'webhook_is_dispatcher',
       'webhook_endpoints_disabled_total{reason="failing"}',
@@ -54,7 +55,7 @@ it('every series of webhooks is zero before the first event', async () => {
       'webhook_endpoints{state="failing"}',
       'webhook_endpoints{state="disabled"}',
     ),
-  ).toEqual(Array.from({ length: 13 }, () => 0))
+  ).toEqual(Array.from({ length: 14 }, () => 0))
 })
 
 it('each scrape reads the backlog and the endpoints of the store once', async () => {

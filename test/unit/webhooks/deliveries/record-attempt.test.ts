@@ -92,8 +92,15 @@ describe('a delivery whose order is missing', () => {
   })
 
   it('it is canceled after five minutes', () => {
-    expect(readAt(0, 5 * MINUTE - 1).state).toBe('pending')
-    expect(readAt(0, 5 * MINUTE)).toMatchObject({ state: 'canceled', nextAt: null })
+    const reads = [0, 5_000, 10_000, 20_000, 40_000]
+    expect(readAt(...reads, 5 * MINUTE - 1).state).toBe('pending')
+    expect(readAt(...reads, 5 * MINUTE)).toMatchObject({ state: 'canceled', nextAt: null })
+  })
+
+  it('it is read six times at least, since no dispatcher may have run for most of the time', () => {
+    const late = [10 * MINUTE, 11 * MINUTE, 12 * MINUTE, 13 * MINUTE]
+    expect(readAt(0, ...late)).toMatchObject({ state: 'pending', nextAt: 13 * MINUTE + 5_010 })
+    expect(readAt(0, ...late, 14 * MINUTE).state).toBe('canceled')
   })
 
   it('earlier failures of the endpoint do not count', () => {
@@ -112,8 +119,9 @@ describe('a delivery whose order is missing', () => {
     expect(recordMissing(sent, missing(9 * MINUTE), 9 * MINUTE).state).toBe('pending')
   })
 
-  it('the reads before a resend do not count', () => {
-    let last: Delivery = { ...readAt(0, 5 * MINUTE), ...pendingAt(9 * MINUTE) }
+  it('the time before a resend does not count', () => {
+    const reads = [0, 1, 2, 3, 4, 5].map((minute) => minute * MINUTE)
+    let last: Delivery = { ...readAt(...reads), ...pendingAt(9 * MINUTE) }
     const states = [9, 10, 14].map((minute) => {
       last = recordMissing(last, missing(minute * MINUTE), minute * MINUTE)
       return last.state

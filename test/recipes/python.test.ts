@@ -93,7 +93,9 @@ describe('the recipe in Python', () => {
     }
     service.faultServer.forget()
     expect((await sync()).code).toBe(0)
-    expect(service.faultServer.statuses().slice(0, 2)).toEqual([400, 200])
+    // Earlier tests may have emptied the bucket of the account.
+    const statuses = service.faultServer.statuses().filter((status) => status !== 429)
+    expect(statuses.slice(0, 2)).toEqual([400, 200])
     expect(copied()).toEqual(await service.listed())
   })
 

@@ -36,6 +36,8 @@ export async function removeCopies(
   shard: number,
 ): Promise<void> {
   const name = `${prefix}${index}`
+  // A copy that has not started is in no list, and would take over from the primary.
+  await opensearch('GET', `_cluster/health/${name}?wait_for_status=green&timeout=60s`)
   const { shards } = await opensearch<{
     shards: { shard: number; node: string; primary: boolean }[][]
   }>('GET', `${name}/_search_shards`)

@@ -11,12 +11,13 @@ export interface LogStream extends DestinationStream {
 const MAX_WRITE_BYTES = 4_096
 const MIN_FLUSH_BYTES = 3_072
 const FLUSH_INTERVAL_MS = 50
-/** Buffer while the reader of stderr stalls. Beyond it, lines are dropped to save the process. */
+/** Buffer while stderr accepts nothing. Beyond it, lines are dropped to save the process. */
 const MAX_BUFFER_BYTES = 16 * 2 ** 20
 
 /** Opens the log on stderr, one JSON line per event. */
 export function openLog({ logLevel }: Pick<Config, 'logLevel'>, stderr: LogStream): Logger {
-  return pino({ level: logLevel }, stderr.fd === undefined ? stderr : pino.destination(stderr.fd))
+  const destination = stderr.fd === undefined ? stderr : openDestination(stderr.fd, { sync: true })
+  return pino({ level: logLevel }, destination)
 }
 
 /**
@@ -26,13 +27,37 @@ export function openLog({ logLevel }: Pick<Config, 'logLevel'>, stderr: LogStrea
  */
 export function openRequestLog({ logLevel }: Pick<Config, 'logLevel'>, stderr: LogStream): Logger {
   if (stderr.fd === undefined) return openLog({ logLevel }, stderr)
-  const destination = pino.destination({
-    dest: stderr.fd,
+  const destination = openDestination(stderr.fd, {
     sync: false,
     minLength: MIN_FLUSH_BYTES,
     maxWrite: MAX_WRITE_BYTES,
     periodicFlush: FLUSH_INTERVAL_MS,
-    maxLength: MAX_BUFFER_BYTES,
   })
   return pino({ level: logLevel }, destination)
+}
+
+/** A synchronous write is complete when the call returns; the others are in batches. */
+type Writes = { sync: boolean } & Partial<
+  Record<'minLength' | 'maxWrite' | 'periodicFlush', number>
+>
+
+/**
+ * Lines that the file descriptor does not accept, such as on a full disk, stay in the buffer, and the
+ * next line tries them again. By default such an error ends the process. At its exit the lines would
+ * be tried until there is space, and the process would neither respond nor end.
+ */
+function openDestination(dest: number, writes: Writes) {
+  const destination = pino.destination({ dest, maxLength: MAX_BUFFER_BYTES, ...writes })
+  const flushSync = destination.flushSync.bind(destination)
+  let isFailing = false
+  destination.on('error', () => {
+    isFailing = true
+  })
+  destination.on('write', () => {
+    isFailing = false
+  })
+  destination.flushSync = () => {
+    if (!isFailing) flushSync()
+  }
+  return destination
 }

@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
+
+const LOG = new URL('../../../src/observability/log.ts', import.meta.url).href
+
+/** Logs three lines, then ends. */
+const program = (open: 'openLog' | 'openRequestLog') => `
+  import { setTimeout as sleep } from 'node:timers/promises'
+  import { ${open} } from '${LOG}'
+  const logger = ${open}({ logLevel: 'info' }, process.stderr)
+  for (const line of [1, 2, 3]) {
+    logger.info({ line }, 'a line')
+    await sleep(120) // More than the interval between two batches.
+  }
+  process.stdout.write('still running')
+  process.exit(0)`
+
+/** Runs the program with a stderr on a full disk. */
+async function runOnFullDisk(source: string) {
+  const full = openSync('/dev/full', 'w')
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
+    stdio: ['ignore', 'pipe', full],
+    timeout: 10_000,
+    killSignal: 'SIGKILL',
+  })
+  closeSync(full)
+  const exited = new Promise((resolve) => child.once('exit', resolve))
+  const [stdout, code] = await Promise.all([text(child.stdout as Readable), exited])
+  return { stdout, code }
+}
+
+describe('the log', () => {
+  it.each(['openLog', 'openRequestLog'] as const)(
+    'of %s neither ends the process nor blocks its exit when stderr is on a full disk',
+    async (open) => {
+      expect(await runOnFullDisk(program(open))).toEqual({ stdout: 'still running', code: 0 })
+    },
+  )
+})

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import type { NamedSecrets } from '../lib/secrets/named-secret.ts'
+import { REPLACEMENT } from '../lib/text/control-characters.ts'
 
 // Each parser returns `undefined` for a text that is not valid.
 
@@ -9,11 +10,15 @@ const NAME = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`)
 /** URL parsers read a name with such an end as an IPv4 address. */
 const NUMERIC_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i
 
-/** A path. A space at an end is a slip, and would silently name another file or folder. */
-export const path = (value: string) => (value === value.trim() ? value : undefined)
+/**
+ * A path. A space at an end is a slip, and would silently name another file or folder. So would a
+ * byte that is not UTF-8, which Node replaces.
+ */
+export const path = (value: string) =>
+  value === value.trim() && !value.includes(REPLACEMENT) ? value : undefined
 
 export const PATH_HELP =
-  'expected a path without spaces at its start and end; remove them, or leave it empty for the default'
+  'expected a path in UTF-8 without spaces at its start and end; correct it, or leave it empty for the default'
 
 /** A full IP address without brackets, or a host name, without protocol and port. */
 export const host = (value: string) => (isHost(value) ? value : undefined)

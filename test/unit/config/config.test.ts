@@ -24,7 +24,8 @@ const webhooks = (setting: object) => ({ webhooks: { ...defaults.webhooks, ...se
 
 const NUMBERS = ['', 'x', '-1', '1.5', '1e3', ' 1', '0x10', '٣', '99999999999']
 const noInteger = NUMBERS.filter((text) => text !== '')
-const noPath = [' ', '\t', '\n', ' ./data', './data ', './data\n']
+// The last: how Node reads a path in Latin-1.
+const noPath = [' ', '\t', '\n', ' ./data', './data ', './data\n', '/srv/configura\ufffd\ufffdo']
 
 const invalidSecrets = [
   SECRET,
@@ -344,7 +345,7 @@ describe('parseConfig', () => {
     'the error of a blank %s says what to do',
     (name) => {
       expect(problemsOf({ [name]: ' ' })).toContain(
-        `${name}: expected a path without spaces at its start and end; remove them, or leave it empty for the default`,
+        `${name}: expected a path in UTF-8 without spaces at its start and end; correct it, or leave it empty for the default`,
       )
     },
   )

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
@@ -51,5 +51,7 @@ export function createPrivateFile(file: string): void {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== ALREADY_THERE) throw error
+    // A symbolic link to a missing file, which SQLite would create readable for other users.
+    if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   }
 }

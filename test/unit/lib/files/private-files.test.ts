@@ -1,8 +1,8 @@
-import fs, { statSync } from 'node:fs'
+import fs, { statSync, symlinkSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createFolder } from '../../../../src/lib/files/private-files.ts'
+import { createFolder, createPrivateFile } from '../../../../src/lib/files/private-files.ts'
 import { temporaryFolder } from '../../../support/stores/backend.ts'
 
 let folder: string
@@ -38,5 +38,20 @@ describe('a folder', () => {
   it.each(['EIO', 'ENOSPC'])('fails with %s', (code) => {
     failSyncs(code)
     expect(() => createFolder(join(folder, 'a'))).toThrow(code)
+  })
+})
+
+describe('a private file', () => {
+  it('behind a symbolic link to a missing file is created for its owner alone', () => {
+    const [link, target] = [join(folder, 'link'), join(folder, 'target')]
+    symlinkSync(target, link)
+    createPrivateFile(link)
+    expect((statSync(target).mode & 0o777).toString(8)).toBe('600')
+  })
+
+  it('behind a symbolic link to itself fails', () => {
+    const link = join(folder, 'link')
+    symlinkSync(link, link)
+    expect(() => createPrivateFile(link)).toThrow('ELOOP')
   })
 })

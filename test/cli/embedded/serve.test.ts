@@ -306,6 +306,18 @@ describe('serve', () => {
     expect(stderr).toContain('PORT: expected an integer')
   })
 
+  it('reads the first setting of a .env with a byte order mark', async () => {
+    writeFileSync(join(folder, '.env'), '\ufeffPORT=nonsense\n')
+    const { stderr } = await runProcess(['keys', 'list', '--account', 'a'], { DATA_DIR: folder })
+    expect(stderr).toContain('PORT: expected an integer')
+  })
+
+  it('rejects a .env in UTF-16, whose settings it cannot read, and exits 1', async () => {
+    writeFileSync(join(folder, '.env'), '\ufeffPORT=nonsense\n', 'utf16le')
+    const { code, stderr } = await runProcess(['keys', '--help'], { DATA_DIR: folder })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'cannot read .env: it is not UTF-8\n' })
+  })
+
   it('names a .env that it cannot read, and exits 1', async () => {
     mkdirSync(join(folder, '.env'))
     const { code, stderr } = await runProcess(['keys', '--help'], { DATA_DIR: folder })

@@ -282,6 +282,18 @@ const looks = [
 ] as const
 
 describe.each(looks)('the page on a $device', ({ viewport }) => {
+  it('breaks no error code over two lines', async () => {
+    await open(viewport)
+    const lines = await page.evaluate(`
+      Array.from(document.querySelectorAll('#erros > .table td:nth-child(2) > code'), (one) => [
+        one.textContent,
+        one.getClientRects().length,
+      ])
+    `)
+    expect(lines).toContainEqual(['invalid_request', 1])
+    expect(lines).not.toContainEqual([expect.any(String), 2])
+  })
+
   it('has no accessibility violations, with all parts open and a search', async () => {
     await open(viewport)
     await openDetails()

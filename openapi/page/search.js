@@ -91,6 +91,7 @@ function findSections(sections, words) {
 
 function countText(count) {
   if (count === 0) return 'Nada encontrado'
+  if (count > MAX_RESULTS) return `${MAX_RESULTS} de ${count} resultados`
   return count === 1 ? '1 resultado' : `${count} resultados`
 }
 

@@ -216,6 +216,11 @@ describe('the search', () => {
     expect(await page.getByText('Nada encontrado').isVisible()).toBe(true)
   })
 
+  it('says how many of the sections that it found are listed', async () => {
+    expect(await found('pedido')).toHaveLength(20)
+    expect(await page.getByRole('status').innerText()).toMatch(/^20 de [2-9]\d resultados$/)
+  })
+
   it('leads to the section by keyboard alone', async () => {
     await open(DESKTOP)
     await page.keyboard.press('/')

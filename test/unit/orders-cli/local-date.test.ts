@@ -52,4 +52,11 @@ describe('the date options of a command', () => {
       '--since: "31/02/2026" não é uma data. Escreva dia/mês/ano, como 01/03/2026.',
     )
   })
+
+  it('a filter with an ISO date is rejected with the form of the date to write', () => {
+    expect(() => resolveDates('export', { 'created-gte': '2026-03-01' }, () => {})).toThrow(
+      '--created-gte: Faltam a hora e o fuso em "2026-03-01". Para o início do dia em Brasília, escreva 01/03/2026.',
+    )
+    expect(resolveDates('export', { out: '2026-03-01' }, () => {})).toEqual({ out: '2026-03-01' })
+  })
 })

@@ -6,6 +6,8 @@ import type { LocalStore } from './local-store.ts'
 import { openSqliteStore } from './sqlite.ts'
 
 const SQLITE = 'sqlite:'
+/** Two letters or more: one is a drive of Windows. */
+const OTHER_SCHEME = /^[a-z][a-z\d+.-]+:/i
 const DATABASE_NAME = /\.(db|sqlite3?)$/i
 
 /**
@@ -19,6 +21,13 @@ export async function openDestination(
 ): Promise<LocalStore> {
   const { cwd } = context
   if (!destination.startsWith(SQLITE)) {
+    const [scheme] = OTHER_SCHEME.exec(destination) ?? []
+    if (scheme !== undefined) {
+      throw usageError(
+        `Não existe o destino "${scheme}". Use sqlite:ARQUIVO, ou uma pasta. Se a pasta tem este nome, escreva ./ antes dele.`,
+        'sync',
+      )
+    }
     if (!DATABASE_NAME.test(destination))
       return await openFolderStore(resolve(cwd, destination), context)
     throw usageError(

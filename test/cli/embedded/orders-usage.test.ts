@@ -92,6 +92,11 @@ describe('orders reports an invalid command line with exit code 2', () => {
     [['sync', ''], 'Falta o destino'],
     [['sync', 'pedidos.db'], 'escreva sqlite:pedidos.db'],
     [['sync', 'sqlite:'], 'Falta o arquivo'],
+    [
+      ['sync', 'sqlite3:pedidos'],
+      'Não existe o destino "sqlite3:". Use sqlite:ARQUIVO, ou uma pasta.',
+    ],
+    [['sync', 'postgres://loja@localhost/pedidos'], 'Não existe o destino "postgres:". Use'],
     [['sync', 'copia', '--interval', '5m'], 'só vale com --watch'],
     [['sync', 'copia', '--watch', '--interval', '5'], 'não é um tempo'],
     [['sync', 'copia', '--since', '2026-03-01'], 'não é um instante'],

@@ -153,3 +153,10 @@ describe.each([
     expect(await ids()).toEqual([])
   })
 })
+
+it('a folder whose name has a colon is reached with its path', async () => {
+  const store = await openDestination('./loja:1', { cwd: folder })
+  await store.close()
+  expect(readdirSync(folder)).toContain('loja:1')
+  await expect(openDestination('loja:1', { cwd: folder })).rejects.toThrow('escreva ./ antes dele')
+})

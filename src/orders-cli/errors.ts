@@ -66,7 +66,7 @@ const SYSTEM: Readonly<Record<string, string>> = {
   EBUSY: 'O arquivo está em uso: feche-o no outro programa',
   EROFS: 'Este disco é só de leitura: escolha outro lugar',
   ENOENT: 'A pasta não existe: crie a pasta antes, ou escolha outra',
-  ENOTDIR: 'O caminho passa por um arquivo que não é uma pasta',
+  ENOTDIR: 'O caminho passa por um arquivo, que não é uma pasta: escolha outra pasta',
   EISDIR: 'O destino é uma pasta: escolha o nome de um arquivo',
   ENAMETOOLONG: 'O nome do arquivo é comprido demais',
   EIO: 'O disco falhou ao ler ou escrever',
@@ -148,8 +148,8 @@ function explainSystem(error: unknown): string {
   const sqlite = sqliteCode(error)
   const known = sqlite === null ? SYSTEM[code] : SQLITE[sqlite]
   const text = known ?? 'Erro inesperado'
-  // For a missing or unwritable folder, the name of the file in it is no help.
-  const concernsFolder = ['ENOENT', 'EACCES', 'EROFS'].includes(code)
+  // Where a folder is missing, unwritable or a file, the name of the file in it is no help.
+  const concernsFolder = ['ENOENT', 'ENOTDIR', 'EACCES', 'EROFS'].includes(code)
   const where = path === undefined ? '' : `${concernsFolder ? dirname(path) : path}: `
   return `${where}${text}. (${error.message})`
 }

@@ -46,6 +46,12 @@ describe('the message and exit code of an error', () => {
       1,
     ],
     [
+      'a file in the place of a folder',
+      system('ENOTDIR', '/a/b.csv.lock-1'),
+      '/a: O caminho passa por um arquivo, que não é uma pasta: escolha outra pasta. (raw)',
+      1,
+    ],
+    [
       'a full disk reported by SQLite',
       Object.assign(system('ERR_SQLITE_ERROR'), { errcode: 13 }),
       'O disco está cheio: libere espaço, ou escolha outro lugar. (raw)',

@@ -124,7 +124,8 @@ const MESSAGES: Record<ManagementErrorCode | WebhookErrorCode, string> = {
   invalid_expiry: 'A chave expiraria na hora. Envie um prazo maior.',
   invalid_overlap: 'O prazo em que valem os dois segredos é longo demais.',
   invalid_subject: `Envie em subject quem usa o painel, com 1 a ${MAX_SUBJECT_LENGTH} caracteres.`,
-  invalid_capabilities: 'Envie em capabilities uma lista com keys, webhooks, usage ou orders.',
+  invalid_capabilities:
+    'Envie em capabilities uma lista com um ou mais destes: keys, webhooks, usage, orders.',
   invalid_ttl: `Envie em ttl_seconds um número de ${MIN_TTL_SECONDS} a ${MAX_TTL_SECONDS}.`,
   invalid_list:
     'Envie uma lista JSON de pedidos, ou um pedido por linha com "Content-Type: application/x-ndjson".',

@@ -14,10 +14,11 @@ const literals = <T extends string>(values: readonly T[], expected: string) =>
   )
 const URL = Type.String({ expected: 'uma URL https pública, na porta 443 ou 8443' })
 const EVENTS = 'uma lista de tipos de evento, ou ["*"] para todos'
+const EVENT = `só tipos que existem, ou ["*"] para todos: ${eventTypes.join(', ')}`
 
 const settings = {
   events: Type.Optional(
-    Type.Array(literals([ALL_EVENTS, ...eventTypes], EVENTS), { minItems: 1, expected: EVENTS }),
+    Type.Array(literals([ALL_EVENTS, ...eventTypes], EVENT), { minItems: 1, expected: EVENTS }),
   ),
   payload: Type.Optional(literals(payloadKinds, '"full" ou "thin"')),
   description: Type.Optional(

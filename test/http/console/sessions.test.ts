@@ -86,6 +86,13 @@ describe('a link', () => {
     expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_request', param])
   })
 
+  it('a link with an unknown capability is refused with those that exist', async () => {
+    const { json } = await one.platform('POST', CREATE, { ...valid, capabilities: ['key'] })
+    expect(json.error.message).toBe(
+      'Envie em capabilities uma lista com um ou mais destes: keys, webhooks, usage, orders.',
+    )
+  })
+
   it('a service without a console refuses to create links', async () => {
     const none = await createTestConsole({ consoleUrl: null })
     const { status, json } = await none.platform('POST', CREATE, valid)

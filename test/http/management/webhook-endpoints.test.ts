@@ -128,6 +128,12 @@ describe('webhook endpoints over HTTP', () => {
     expect(await test.api.post(ENDPOINTS, body)).toMatchObject(invalid(param))
   })
 
+  it('are refused with the types that exist, where one is misspelt', async () => {
+    const body = { url: RECEIVER, events: ['order.payed'] }
+    const { json } = await test.api.post(ENDPOINTS, body)
+    expect(json).toMatchObject({ error: { message: expect.stringContaining('order.paid,') } })
+  })
+
   it.each([
     ['roll-secret', 'overlap_seconds', { overlap_seconds: 7 * 86_400 + 1 }],
     ['roll-secret', 'overlap', { overlap: 1 }],

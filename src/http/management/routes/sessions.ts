@@ -20,7 +20,7 @@ export interface SessionsRoutesOptions {
   consoleUrl: string | null
 }
 
-const CAPABILITIES = `uma lista com ${capabilities.join(', ')}`
+const CAPABILITIES = `uma lista com um ou mais destes: ${capabilities.join(', ')}`
 
 export const CreateSession = defineBody(
   Type.Object({

@@ -55,11 +55,14 @@ export const problem = (message, retry) =>
   ])
 
 /** Actions that are used less often, behind one button. */
-export const moreActions = (label, buttons) =>
-  h('details', { class: 'more' }, [
+export const moreActions = (label, buttons) => {
+  // On a phone the bar of the sections would cover what opens at the end of the screen.
+  const ontoggle = ({ target }) => target.open && target.scrollIntoView({ block: 'nearest' })
+  return h('details', { class: 'more', ontoggle }, [
     h('summary', { class: 'like-button', 'aria-label': label }, [icon('more'), 'Mais']),
     h('div', { class: 'menu' }, buttons),
   ])
+}
 
 /** Removes the sentence that is shown. */
 export const dismissToast = () => document.getElementById('aviso').replaceChildren()

@@ -85,6 +85,23 @@ it('an edit removes the description of a webhook, and a double click sends one t
   await page.close()
 })
 
+it('the actions that open at the end of the screen of a phone are above its bar', async () => {
+  const link = await service.createLink('acc_more')
+  const { page } = await openPage(service.browser, link, PHONE)
+  await createWebhooks(page, 'acc_more', ['A', 'B', 'C'])
+  await page.getByRole('navigation').getByText('Webhooks').click()
+  await page.getByRole('heading', { name: 'C', exact: true }).waitFor()
+  const more = page.locator('summary').last()
+  await more.evaluate((one) => one.scrollIntoView({ block: 'end' }))
+  await more.click()
+  const isAboveBar = `
+    document.querySelector('[open] > .menu').getBoundingClientRect().bottom <=
+      document.querySelector('nav').getBoundingClientRect().top
+  `
+  await expect.poll(() => page.evaluate(isAboveBar)).toBe(true)
+  await page.close()
+})
+
 it('a webhook that failed is enabled with the offer to replay what failed', async () => {
   const { page, complaints } = await openPage(
     service.browser,

@@ -11,5 +11,5 @@ it('a body is read up to its first error', () => {
     },
   })
   const parse = () => CreateEndpoint.parse({ url: 'https://receiver.example/hooks', events })
-  expect(parse).toThrow('Envie em events uma lista')
+  expect(parse).toThrow('Envie em events só tipos que existem')
 })

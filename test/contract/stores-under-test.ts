@@ -82,6 +82,7 @@ async function openOpenSearch(
   const opened = await openServices(parseConfig(env))
   if (!isNew) await empty(prefix, shards)
   await opened.initialize()
+  if (isNew) await opensearch('PUT', `${prefix}orders-v*/_settings`, { index: { gc_deletes: -1 } })
   await refresh()
   return {
     ...opened,
@@ -97,21 +98,22 @@ async function openOpenSearch(
   }
 }
 
+/**
+ * Deletes all documents. The orders index forgets the versions of deleted documents at once, because
+ * write timestamps start over. It is recreated where a test left another one.
+ */
 async function empty(prefix: string, shards: number): Promise<void> {
   const orders = `${prefix}orders-v*`
   const all = { query: { match_all: {} } }
-  // Only the orders index is recreated, because deleting a document keeps its version. Stamps start
-  // over with it.
-  const recreateOrders = async () => {
+  const indices = Object.keys(await opensearch<object>('GET', orders))
+  const isReused = indices.length === 1 && indices[0] === `${prefix}orders-v1`
+  if (!isReused) {
     await opensearch('DELETE', orders)
     await opensearch('PUT', `${prefix}orders-v1`, {
       aliases: { [`${prefix}orders`]: {} },
       settings: { number_of_shards: shards },
     })
   }
-  const clearOthers = async () => {
-    await opensearch('POST', `${prefix}*,-${orders}/_refresh`)
-    await opensearch('POST', `${prefix}*,-${orders}/_delete_by_query?refresh=true`, all)
-  }
-  await Promise.all([recreateOrders(), clearOthers()])
+  await opensearch('POST', `${prefix}*/_refresh`)
+  await opensearch('POST', `${prefix}*/_delete_by_query?refresh=true`, all)
 }

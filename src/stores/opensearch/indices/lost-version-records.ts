@@ -28,8 +28,10 @@ export async function readLease(
   { client, names, deadlineMs }: PresenceOptions,
   records: readonly string[],
 ): Promise<LeaseState | null> {
-  const hasLease = records.some((index) => isVersionOf(names.writer, index))
-  return hasLease ? leaseDocument(client, names, deadlineMs).read() : null
+  if (!records.some((index) => isVersionOf(names.writer, index))) return null
+  const { read } = leaseDocument(client, names, deadlineMs)
+  // Another process may have created the index just now, and its shard may not have started.
+  return retryUntilDeadline({ deadlineMs, activity: 'reading the writer lease' }, read)
 }
 
 /**

@@ -1,8 +1,11 @@
 import { setInterval } from 'node:timers'
+import { keepTemporaryFilesInMemory } from '../test/harness/processes/temporary-folder.ts'
 import { provideServices } from '../test/harness/services/provide.ts'
 
 // Starts OpenSearch and Redis for development, prints their variables, and runs until a signal.
-// After a SIGKILL, scratch.ts cleans up.
+// After a SIGKILL, scratch.ts cleans up. TMPDIR selects a folder with more room than memory has.
+keepTemporaryFilesInMemory(process.env)
+
 const services = await provideServices({ env: process.env, log: console.error })
 if ('missing' in services) {
   console.error(services.missing.join('\n'))

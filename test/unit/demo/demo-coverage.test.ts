@@ -8,6 +8,7 @@ import {
   paymentStatuses,
   singlePaymentMethods,
 } from '../../../src/orders/order-values.ts'
+import { unusedFields } from '../../support/orders/source-fields.ts'
 import {
   agentOf,
   documentOf,
@@ -113,4 +114,10 @@ describe('any 2,000 consecutive demo orders', () => {
   ])('any 2,000 consecutive demo orders have %s', (_, is) => {
     expect(everyStretchHas(is)).toBe(true)
   })
+})
+
+it('the demo orders have every field of a source order', () => {
+  // Without it, an item is in BRL, which all items are today.
+  const unused = unusedFields(orders, ['items.currency'])
+  expect(unused, 'generate these fields in src/demo').toEqual([])
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError, parseConfig } from '../../../src/config/config.ts'
 import { DAY_MS } from '../../../src/lib/durations.ts'
+import { settingsRead } from './settings-read.ts'
 
 const bytes = (count: number, fill = 7) => Buffer.alloc(count, fill)
 const base64 = (count: number, fill = 7) => bytes(count, fill).toString('base64')
@@ -128,6 +129,9 @@ const rejected: Record<string, string[]> = {
   WEBHOOK_PROXY_URL: ['proxy:3128'],
   OPERATOR_WEBHOOK_URL: ['ops.example'],
 }
+
+/** `kafka.test.ts` and `tracing.test.ts` have these. */
+const IN_OTHER_TESTS = /^(KAFKA|OTEL)_/
 
 const accepted: [name: string, value: string, setting: object][] = [
   ...[
@@ -260,6 +264,12 @@ describe('parseConfig', () => {
         retentionMs: 2_592_000_000,
       },
     })
+  })
+
+  it('every setting has invalid values in a test', () => {
+    const own = settingsRead().filter((name) => !IN_OTHER_TESTS.test(name))
+    const missing = own.filter((name) => !(name in rejected))
+    expect(missing, 'add invalid values of these settings to `rejected`').toEqual([])
   })
 
   it.each(Object.keys(rejected))('treats an empty %s as unset', (name) => {

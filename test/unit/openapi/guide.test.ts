@@ -7,6 +7,8 @@ import { verifyWebhook } from '../../../src/client/client.ts'
 import { errorCatalogue } from '../../../src/http/api-error.ts'
 import { readChangelog } from '../../../src/openapi/openapi-files.ts'
 import { eventDescriptions } from '../../../src/openapi/webhooks/event-descriptions.ts'
+import { orderFilters } from '../../../src/orders/filters/filter-table.ts'
+import { type Filter, paramsOf } from '../../../src/orders/filters/filter-types.ts'
 import {
   DEFAULT_ORDERS_PER_PAGE,
   LIMIT_HELP,
@@ -49,6 +51,31 @@ describe('the chapter on limits', () => {
   it('leaves the default page size to the chapter on paging', () => {
     expect(chapter('Paginação')).toContain(`o padrão é ${DEFAULT_ORDERS_PER_PAGE}`)
   })
+})
+
+describe('a filter of GET /v1/orders', () => {
+  const filters: readonly Filter[] = Object.values(orderFilters)
+  const namedIn = (text: string, param: string) => new RegExp(`\\b${param}\\b`).test(text)
+  const namesOf = (some: readonly Filter[]) => some.flatMap(paramsOf).map(({ param }) => param)
+
+  it.each(namesOf(filters))('%s is in the chapter on filters', (param) => {
+    expect(namedIn(chapter('Filtros e parâmetros'), param), 'add it to 03-*.md').toBe(true)
+  })
+
+  it.each(namesOf(filters.filter(({ isPersonal }) => isPersonal)))(
+    '%s, which a masked key cannot use, is in the chapter on keys',
+    (param) => {
+      expect(namedIn(chapter('Autenticação'), param), 'add it to 02-*.md').toBe(true)
+    },
+  )
+
+  it.each(namesOf(filters.filter(({ isInEveryCursor }) => !isInEveryCursor)))(
+    '%s, which is newer than the first release, is announced',
+    (param) => {
+      const isAnnounced = readChangelog().some(({ text }) => namedIn(text, param))
+      expect(isAnnounced, 'add an entry that names it to openapi/changes.json').toBe(true)
+    },
+  )
 })
 
 describe('the largest page', () => {

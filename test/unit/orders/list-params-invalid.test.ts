@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { InvalidParamError } from '../../../src/lib/errors/invalid-param-error.ts'
+import { orderFilters } from '../../../src/orders/filters/filter-table.ts'
 import { listParamNames, parseListParams, type RawQuery } from '../../../src/orders/list-params.ts'
 
 function errorOf(query: RawQuery): InvalidParamError {
@@ -17,6 +18,9 @@ const dates = [
   ...(['created_gte', 'created_lt', 'updated_gte', 'updated_lt'] as const),
   ...(['paid_gte', 'paid_lt'] as const),
 ]
+const textParams = Object.values(orderFilters).flatMap((filter) =>
+  filter.kind === 'text' ? [filter.param] : [],
+)
 const EXAMPLE = '2026-03-01T00:00:00Z'
 
 const invalidScalars = ['', ' ']
@@ -144,24 +148,22 @@ describe('the message', () => {
     expect(errorOf({ customer_email: 'ana 1@exemplo.com.br' }).message).toContain('%2B')
   })
 
-  it.each(['product_id', 'customer_email', 'customer_document'])(
-    'the message for %s states the fault: a long text, or too many',
-    (name) => {
-      expect(errorOf({ [name]: 'x'.repeat(321) }).message).toContain('mais de 320 caracteres')
-      expect(errorOf({ [name]: `${'x,'.repeat(20)}x` }).message).toContain('no máximo 20 valores')
-    },
-  )
+  it.each(textParams)('the message for %s states the fault: a long text, or too many', (name) => {
+    expect(errorOf({ [name]: 'x'.repeat(321) }).message).toContain('mais de 320 caracteres')
+    expect(errorOf({ [name]: `${'x,'.repeat(20)}x` }).message).toContain('no máximo 20 valores')
+  })
 
   it('the message for a cursor states how to continue', () => {
     expect(errorOf({ cursor: '' }).message).toContain('recomece a listagem sem cursor')
   })
 
-  it('the message never echoes the input', () => {
-    const sent = '<script>'
-    for (const name of listParamNames.filter((some) => some !== 'cursor')) {
-      expect(errorOf({ [name]: sent }).message).not.toContain(sent)
-    }
-  })
+  it.each(listParamNames.filter((name) => name !== 'cursor'))(
+    'the message for %s never echoes the input',
+    (name) => {
+      // The empty element is invalid in a list that accepts any text.
+      expect(errorOf({ [name]: '<script>,' }).message).not.toContain('<script>')
+    },
+  )
 })
 
 describe('a list of values', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lookupsOf } from '../../../src/orders/lookups.ts'
+import { lookupColumns, lookupsOf } from '../../../src/orders/lookups.ts'
 import type { Order } from '../../../src/orders/order.ts'
 
 const emailsOf = (email: unknown) =>
@@ -16,4 +16,9 @@ describe('the e-mail by which a filter finds an order', () => {
   ])('of %j is %j', (email, expected) => {
     expect(emailsOf(email)).toEqual(expected)
   })
+})
+
+it('paid_key marks a document of the last release as having these columns, and no others', () => {
+  const step = 'give it a marker and a migration first: "How to add a filter" in CONTRIBUTING.md'
+  expect(lookupColumns, step).toEqual(['customer_email', 'customer_document', 'product_ids'])
 })

@@ -104,6 +104,14 @@ it.each([
   expect(new Set(packages)).toEqual(new Set([PACKAGES[one].name, ...dependencies]))
 })
 
+it.each(['client', 'cli', 'service'] as const)(
+  'the package of the %s has the license, and a page that introduces it',
+  async (one) => {
+    const files = await readdir(join(installed[one], 'node_modules', PACKAGES[one].name))
+    expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md']))
+  },
+)
+
 describe('the installed client', () => {
   it.each([
     ['Node 20', 'node', []],

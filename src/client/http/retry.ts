@@ -30,7 +30,7 @@ export interface Attempt {
  * the jitter that spreads clients over time.
  */
 export function retryDelayMs(error: unknown, attempt: Attempt, random: number): number | null {
-  const backoff = backoffMs(attempt.failedTries, BACKOFF) * (0.5 + random / 2)
+  const backoff = Math.round(backoffMs(attempt.failedTries, BACKOFF) * (0.5 + random / 2))
   if (error instanceof ApiError || error instanceof EdgeError || isGatewayError(error)) {
     const { status, retryAfterSeconds } = error
     const retryAfterMs = retryAfterSeconds === null ? null : retryAfterSeconds * 1000

@@ -54,6 +54,10 @@ describe('a call is retried', () => {
   it('a call is retried with jitter', () => {
     expect(retryDelayMs(api(503), known, 0)).toBe(250)
   })
+
+  it('a call is retried after whole milliseconds, which programs print', () => {
+    expect(retryDelayMs(api(503), known, 0.123456)).toBe(281)
+  })
 })
 
 describe('a call is not retried', () => {

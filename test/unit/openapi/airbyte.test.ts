@@ -8,5 +8,6 @@ const [stream] = parse(readFileSync(file, 'utf8')).streams
 
 it('the stream of the recipe for Airbyte has every field of the order', () => {
   const fields = Object.keys(Order.properties).filter((name) => name !== 'object')
-  expect(Object.keys(stream.schema_loader.schema.properties)).toEqual(fields)
+  const { properties } = stream.schema_loader.schema
+  expect(Object.keys(properties), 'change openapi/recipes/airbyte/pedidos.yaml').toEqual(fields)
 })

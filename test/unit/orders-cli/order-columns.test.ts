@@ -38,18 +38,21 @@ function kindOf({ type = [], format, description = '' }: Schema): Kind {
   return format === 'date-time' ? 'instant' : 'text'
 }
 
+const COLUMNS = 'change the columns in src/orders-cli/order-columns.ts'
+const HEADERS = 'change the headers in src/orders-cli/export/formats/headers-pt.ts'
+
 it('every field of the order has a column of its kind, in the order of openapi.json', () => {
   const fields = leaves(schemas.Order).filter(([path]) => path !== 'object')
-  expect(Object.entries(orderColumns)).toEqual(fields)
+  expect(Object.entries(orderColumns), COLUMNS).toEqual(fields)
 })
 
 it('every field of a product has a column of its kind', () => {
-  expect(Object.entries(itemColumns)).toEqual(leaves(schemas.Item))
+  expect(Object.entries(itemColumns), COLUMNS).toEqual(leaves(schemas.Item))
 })
 
 it('every column has a Portuguese header of its own', () => {
-  expect(Object.keys(orderHeaders)).toEqual(Object.keys(orderColumns))
-  expect(Object.keys(itemHeaders)).toEqual(Object.keys(itemColumns))
+  expect(Object.keys(orderHeaders), HEADERS).toEqual(Object.keys(orderColumns))
+  expect(Object.keys(itemHeaders), HEADERS).toEqual(Object.keys(itemColumns))
   const headers = [...Object.values(orderHeaders), ...Object.values(itemHeaders)]
   expect(new Set(headers).size).toBe(headers.length)
 })

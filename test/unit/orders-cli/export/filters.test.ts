@@ -15,7 +15,8 @@ const { parameters } = JSON.parse(readFileSync(file, 'utf8')).paths['/v1/orders'
 it('every filter of the API is an option', () => {
   const inQuery = parameters.filter((parameter) => parameter.in === 'query')
   const filters = inQuery.map(({ name }) => name).filter((name) => !/^(limit|cursor)$/.test(name))
-  expect(Object.keys(filterOptions)).toEqual(filters.map((name) => name.replaceAll('_', '-')))
+  const step = 'change the options in src/orders-cli/export/filters.ts'
+  expect(Object.keys(filterOptions), step).toEqual(filters.map((name) => name.replaceAll('_', '-')))
 })
 
 it('the option of a parameter has a hyphen for each underscore', () => {

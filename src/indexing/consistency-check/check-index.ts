@@ -1,12 +1,11 @@
 import { isSandbox } from '../../auth/account-ids.ts'
 import { createDiskMap, type DiskMap } from '../../lib/files/disk-map.ts'
-import type { ViewKey } from '../../orders/order-store.ts'
 import type { ValidationError } from '../projection/change.ts'
 import { type ComparedOrder, compareOrders, type SourceEntry } from './compare-orders.ts'
 import { type Expectation, findInconsistentDocuments } from './find-inconsistent-documents.ts'
 import { findMissingDocuments } from './find-missing-documents.ts'
 import { type Inconsistency, type InconsistencyKind, inconsistencyKinds } from './inconsistency.ts'
-import type { IndexInspection } from './index-inspection.ts'
+import { type IndexInspection, isIntactRecord } from './index-inspection.ts'
 import { createRecheck } from './recheck.ts'
 
 /** The result of a check. */
@@ -90,7 +89,7 @@ async function check(options: CheckOptions, orders: DiskMap<ComparedOrder>): Pro
     knownOrders = await findMissingDocuments({
       inspection,
       recheck,
-      isReported: (key) => isReportedMissing(orders.get(key.orderId), key),
+      isReported: (fault) => isReported(orders.get(fault.orderId), fault),
       onInconsistency,
       onProgress: (knownOrders) => onProgress({ read, refused, knownOrders, documents: 0 }),
     })
@@ -113,14 +112,16 @@ async function check(options: CheckOptions, orders: DiskMap<ComparedOrder>): Pro
   }
 }
 
-function isReportedMissing(order: ComparedOrder | undefined, { accountId }: ViewKey): boolean {
-  const inconsistencies = order?.inconsistencies ?? []
-  return inconsistencies.some(
-    (inconsistency) => inconsistency.kind === 'missing' && inconsistency.accountId === accountId,
+function isReported(
+  order: ComparedOrder | undefined,
+  { kind, accountId }: Pick<Inconsistency, 'kind' | 'accountId'>,
+): boolean {
+  return (order?.inconsistencies ?? []).some(
+    (reported) => reported.kind === kind && reported.accountId === accountId,
   )
 }
 
-/** The accounts that the source names, unless the index has a newer version. */
+/** The accounts that the source names, unless the index has a newer or an unknown version. */
 function expectedBySource(orders: DiskMap<ComparedOrder>): Expectation {
   return {
     what: 'the source has no such order, or not for this account',
@@ -129,7 +130,9 @@ function expectedBySource(orders: DiskMap<ComparedOrder>): Expectation {
       const order = orders.get(orderId)
       // Account owners create the orders of their sandboxes, which the platform does not know.
       if (order === undefined) return isSandbox(accountId) ? null : []
-      return record !== undefined && record.version > order.version ? null : order.accountIds
+      const isOfSource =
+        record === undefined || (isIntactRecord(record) && record.version <= order.version)
+      return isOfSource ? order.accountIds : null
     },
   }
 }
@@ -137,5 +140,8 @@ function expectedBySource(orders: DiskMap<ComparedOrder>): Expectation {
 const expectedByRecords: Expectation = {
   what: 'the index does not know the order, or knows that it is not for this account',
   needsRecord: true,
-  accounts: (_document, record) => record?.accountIds ?? [],
+  accounts(_document, record) {
+    if (record === undefined) return []
+    return isIntactRecord(record) ? record.accountIds : null
+  },
 }

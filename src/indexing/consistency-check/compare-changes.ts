@@ -5,14 +5,19 @@ import {
   type VersionStatus,
   versionStatus,
 } from './compare-documents.ts'
-import type { Inconsistency } from './inconsistency.ts'
-import type { IndexInspection } from './index-inspection.ts'
+import { damagedRecord, type Inconsistency } from './inconsistency.ts'
+import {
+  type DamagedRecord,
+  type IndexInspection,
+  type InspectedRecord,
+  isIntactRecord,
+} from './index-inspection.ts'
 import { absentDocuments, documentsOfRecord, type RecordedDocument } from './recorded-documents.ts'
 
 /** The state of a change in the index, as far as it can be determined. */
 export type ComparedChange = { change: Change } & (
   | {
-      status: 'current' | 'behind' | 'superseded'
+      status: 'current' | 'behind' | 'superseded' | 'damaged'
       inconsistencies: readonly Inconsistency[]
     }
   | { status: 'rejected'; error: ValidationError }
@@ -22,7 +27,8 @@ type ComparedIndex = Pick<IndexInspection, 'versionRecords' | 'documents' | 'exi
 
 /**
  * Compares changes with their current version records and documents. The content of a newer version
- * is unknown, so its documents only have to exist.
+ * is unknown, so its documents only have to exist. Where the record is damaged, the version of the
+ * index is unknown, and nothing is compared.
  */
 export async function compareChanges(
   inspection: ComparedIndex,
@@ -32,18 +38,25 @@ export async function compareChanges(
     ...new Set(changes.map(({ orderId }) => orderId)),
   ])
   const statuses = new Map(
-    changes.map((change) => [change, versionStatus(change, records.get(change.orderId))]),
+    changes.map((change) => [change, statusOf(change, records.get(change.orderId))]),
   )
   const comparable = changes.filter((change) => isComparable(statuses.get(change)))
   const documents = await inspection.documents(comparable.flatMap(documentsOfChange))
   const documentsOf = Map.groupBy(documents, ({ address }) => address.orderId)
   const superseded = changes.filter((change) => statuses.get(change) === 'superseded')
-  const newer = superseded.flatMap(({ orderId }) => records.get(orderId) ?? [])
+  const intact = new Map(
+    [...records.values()].filter(isIntactRecord).map((record) => [record.orderId, record]),
+  )
+  const newer = superseded.flatMap(({ orderId }) => intact.get(orderId) ?? [])
   const absent = await absentDocuments(inspection, [...new Set(newer)].flatMap(documentsOfRecord))
   const absentOf = Map.groupBy(absent, ({ orderId }) => orderId)
 
   return [...statuses].map(([change, status]) => {
-    if (typeof status === 'object') return { change, status: 'rejected', error: status }
+    if (typeof status === 'object') {
+      return 'damage' in status
+        ? { change, status: 'damaged', inconsistencies: [damagedRecord(status)] }
+        : { change, status: 'rejected', error: status }
+    }
     const { orderId, version } = change
     if (status === 'superseded') {
       const missing = (absentOf.get(orderId) ?? []).map((document) =>
@@ -53,11 +66,19 @@ export async function compareChanges(
     }
     const inconsistencies = compareDocuments(
       change,
-      records.get(orderId),
+      intact.get(orderId),
       documentsOf.get(orderId) ?? [],
     )
     return { change, status: status, inconsistencies }
   })
+}
+
+function statusOf(
+  change: Change,
+  record: InspectedRecord | undefined,
+): VersionStatus | DamagedRecord {
+  if (record === undefined || isIntactRecord(record)) return versionStatus(change, record)
+  return record
 }
 
 function missingNewer(
@@ -68,6 +89,8 @@ function missingNewer(
   return { kind: 'missing', accountId, orderId, what, fields: [] }
 }
 
-function isComparable(status: VersionStatus | undefined): status is 'current' | 'behind' {
+function isComparable(
+  status: VersionStatus | DamagedRecord | undefined,
+): status is 'current' | 'behind' {
   return status === 'current' || status === 'behind'
 }

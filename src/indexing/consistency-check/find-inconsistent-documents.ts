@@ -1,13 +1,12 @@
 import type { ViewKey } from '../../orders/order-store.ts'
-import type { OrderVersionRecord } from '../writer/order-index.ts'
 import type { Inconsistency } from './inconsistency.ts'
-import type { IndexInspection, InspectedDocument } from './index-inspection.ts'
+import type { IndexInspection, InspectedDocument, InspectedRecord } from './index-inspection.ts'
 import { invalidKeyFields } from './invalid-key-fields.ts'
 import type { Recheck } from './recheck.ts'
 
 /** Which accounts may have a document of the order of this one; `null`: any of them. */
 export interface Expectation {
-  accounts(document: ViewKey, record: OrderVersionRecord | undefined): readonly string[] | null
+  accounts(document: ViewKey, record: InspectedRecord | undefined): readonly string[] | null
   /** Why a document is unexpected, in words for an operator. */
   what: string
   /** Whether `accounts` needs the version record. */
@@ -37,7 +36,7 @@ export async function findInconsistentDocuments(
   let documents = 0
   let candidates: ViewKey[] = []
 
-  const unexpected = (keys: readonly ViewKey[], records: ReadonlyMap<string, OrderVersionRecord>) =>
+  const unexpected = (keys: readonly ViewKey[], records: ReadonlyMap<string, InspectedRecord>) =>
     keys.filter((key) => {
       const accounts = expectation.accounts(key, records.get(key.orderId))
       return accounts !== null && !accounts.includes(key.accountId)
@@ -66,7 +65,7 @@ export async function findInconsistentDocuments(
     const keys = valid.map(({ address }) => address)
     const records = expectation.needsRecord
       ? await readRecords(keys)
-      : new Map<string, OrderVersionRecord>()
+      : new Map<string, InspectedRecord>()
     candidates.push(...unexpected(keys, records))
     if (candidates.length >= MAX_CANDIDATES) await recheckCandidates()
     onProgress(documents)

@@ -1,6 +1,6 @@
 import type { ViewKey } from '../../orders/order-store.ts'
-import type { Inconsistency } from './inconsistency.ts'
-import type { IndexInspection } from './index-inspection.ts'
+import { damagedRecord, type Inconsistency } from './inconsistency.ts'
+import { type IndexInspection, isIntactRecord } from './index-inspection.ts'
 import type { Recheck } from './recheck.ts'
 import {
   absentDocuments,
@@ -12,8 +12,8 @@ import {
 export interface MissingDocumentsOptions {
   inspection: Pick<IndexInspection, 'versionRecords' | 'existingKeys' | 'scanVersionRecords'>
   recheck: Recheck
-  /** Whether this document was already reported as missing. */
-  isReported(key: ViewKey): boolean
+  /** Whether this was already reported. */
+  isReported(inconsistency: Pick<Inconsistency, 'kind' | keyof ViewKey>): boolean
   onInconsistency(inconsistency: Inconsistency): void
   /** Called after each page. */
   onProgress(orders: number): void
@@ -22,8 +22,8 @@ export interface MissingDocumentsOptions {
 const MAX_CANDIDATES = 2_000
 
 /**
- * Scans all version records and reports the missing documents that they name. Returns the number of
- * version records.
+ * Scans all version records. Reports the missing documents that they name, and damaged records.
+ * Returns the number of version records.
  */
 export async function findMissingDocuments(options: MissingDocumentsOptions): Promise<number> {
   const { inspection, recheck, isReported, onInconsistency, onProgress } = options
@@ -36,7 +36,7 @@ export async function findMissingDocuments(options: MissingDocumentsOptions): Pr
         ...new Set(left.map(({ orderId }) => orderId)),
       ])
       const candidateIds = new Set(left.map(documentId))
-      const expected = [...records.values()].flatMap(documentsOfRecord)
+      const expected = [...records.values()].filter(isIntactRecord).flatMap(documentsOfRecord)
       return absentDocuments(
         inspection,
         expected.filter((document) => candidateIds.has(documentId(document))),
@@ -48,7 +48,12 @@ export async function findMissingDocuments(options: MissingDocumentsOptions): Pr
 
   for await (const page of inspection.scanVersionRecords()) {
     orders += page.length
-    const expected = page.flatMap(documentsOfRecord).filter((document) => !isReported(document))
+    const damaged = page.flatMap((record) => (isIntactRecord(record) ? [] : damagedRecord(record)))
+    for (const fault of damaged) if (!isReported(fault)) onInconsistency(fault)
+    const expected = page
+      .filter(isIntactRecord)
+      .flatMap(documentsOfRecord)
+      .filter((document) => !isReported({ kind: 'missing', ...document }))
     candidates = [...candidates, ...(await absentDocuments(inspection, expected))]
     if (candidates.length >= MAX_CANDIDATES) await recheckCandidates()
     onProgress(orders)

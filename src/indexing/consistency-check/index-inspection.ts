@@ -29,6 +29,19 @@ export interface InspectedDocument {
   damaged?: true
 }
 
+/** A stored version record that is no valid one, so it says nothing about its order. */
+export interface DamagedRecord {
+  orderId: string
+  /** What is damaged and how to correct it, in words for an operator. */
+  damage: string
+}
+
+export type InspectedRecord = OrderVersionRecord | DamagedRecord
+
+export function isIntactRecord(record: InspectedRecord): record is OrderVersionRecord {
+  return !('damage' in record)
+}
+
 /** The writer, as far as other processes can observe it. */
 export interface WriterOverview {
   holder: string
@@ -96,7 +109,7 @@ export interface IndexOverview {
 /** Read access to the index without its lease: it changes nothing and never waits for a writer. */
 export interface IndexInspection {
   /** Returns the current state, searchable yet or not. */
-  versionRecords(orderIds: readonly string[]): Promise<Map<string, OrderVersionRecord>>
+  versionRecords(orderIds: readonly string[]): Promise<Map<string, InspectedRecord>>
   /** The documents that exist among `keys`, as they are now, searchable yet or not. */
   documents(keys: readonly ViewKey[]): Promise<InspectedDocument[]>
   /** Which of `keys` have a document, without reading any document. */
@@ -110,7 +123,7 @@ export interface IndexInspection {
    * Every version record that existed when the scan began, in pages. A record that is written
    * during the scan may have its earlier state.
    */
-  scanVersionRecords(): AsyncIterable<OrderVersionRecord[]>
+  scanVersionRecords(): AsyncIterable<InspectedRecord[]>
   /**
    * `maxWaitMs`: the maximum time to observe whether the writer is alive.
    * @throws Unavailable, also when the index does not exist

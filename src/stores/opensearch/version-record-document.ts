@@ -1,3 +1,4 @@
+import type { InspectedRecord } from '../../indexing/consistency-check/index-inspection.ts'
 import type { Announced, OrderVersionRecord } from '../../indexing/writer/order-index.ts'
 import { DocumentRejectedError } from '../../indexing/writer/writer-errors.ts'
 
@@ -29,7 +30,7 @@ export interface FoundVersionRecord {
   _id: string
   /** The index that has it. */
   _index?: string
-  _source: unknown
+  _source?: unknown
 }
 
 /**
@@ -56,6 +57,16 @@ export function toVersionRecord({ _id, _index, _source }: FoundVersionRecord): O
     hasUpdatedAt: source.filled,
     deleted: source.deleted,
     ...(source.announced && { announced: source.announced }),
+  }
+}
+
+/** The same, for a check that reports a damaged document and continues. */
+export function toInspectedRecord(found: FoundVersionRecord): InspectedRecord {
+  try {
+    return toVersionRecord(found)
+  } catch (error) {
+    if (!(error instanceof DocumentRejectedError)) throw error
+    return { orderId: found._id, damage: error.message }
   }
 }
 

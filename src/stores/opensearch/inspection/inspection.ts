@@ -7,8 +7,7 @@ import { checksumMatches } from '../checksum-header.ts'
 import { type MgetDocument, type MgetRequest, readDocuments } from '../client/documents.ts'
 import { documentAddress, storedBytes } from '../order-document-source.ts'
 import { readByOrder } from '../read-by-order.ts'
-import { createIndexReader } from '../write/index-reader.ts'
-import type { BulkTarget } from '../write/optimistic-concurrency.ts'
+import { toInspectedRecord } from '../version-record-document.ts'
 import { scanIndex, toInspectedDocument } from './document-scan.ts'
 import { readOverview, readWriteTimestamps } from './index-overview.ts'
 import type { OpenSearchInspectionOptions } from './inspection-options.ts'
@@ -19,9 +18,6 @@ const MAX_DOCUMENTS_PER_REQUEST = 1_000
 /** Reads the index without the writer's lease. */
 export function createOpenSearchInspection(options: OpenSearchInspectionOptions): IndexInspection {
   const { client, names, deadlineMs, healthDeadlineMs = deadlineMs } = options
-  const indexOf = (target: BulkTarget) => names[target]
-  const states = { recordState() {} } // For writes only.
-  const reader = createIndexReader({ client, indexOf, states, deadlineMs })
 
   /** The documents, with all fields unless `selection` limits them. */
   function read(
@@ -49,7 +45,13 @@ export function createOpenSearchInspection(options: OpenSearchInspectionOptions)
   }
 
   return {
-    versionRecords: (orderIds) => reader.versionRecords(orderIds),
+    async versionRecords(orderIds) {
+      const docs = orderIds.map((_id) => ({ _id }))
+      const request = { index: names.versionRecords, docs }
+      const documents = await readDocuments(client, deadlineMs, request)
+      const found = documents.filter(({ found }) => found)
+      return new Map(found.map((document) => [document._id, toInspectedRecord(document)]))
+    },
 
     documents: (keys) =>
       readExisting(keys, (some) => readByOrder<MgetDocument>(some, { read, bytesOf: storedBytes })),

@@ -1,4 +1,4 @@
-import type { OrderVersionRecord } from '../../../indexing/writer/order-index.ts'
+import type { InspectedRecord } from '../../../indexing/consistency-check/index-inspection.ts'
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { read } from '../client/client.ts'
 import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
@@ -6,7 +6,7 @@ import { nameOf, type ScanOptions } from '../client/scan.ts'
 import { completeRawHits, type SearchResponse } from '../client/search-response.ts'
 import { primaryOf, readShardCount, refreshIndices } from '../client/shards.ts'
 import { readVersionRecordIndices } from '../indices/version-record-index.ts'
-import { type FoundVersionRecord, toVersionRecord } from '../version-record-document.ts'
+import { type FoundVersionRecord, toInspectedRecord } from '../version-record-document.ts'
 import type { OpenSearchInspectionOptions } from './inspection-options.ts'
 
 const PAGE_SIZE = 1_000
@@ -15,8 +15,8 @@ const KEEP_ALIVE = '5m'
 
 type Options = OpenSearchInspectionOptions & { pageSize?: number }
 
-/** Scans all version records. @throws DocumentRejectedError for a damaged one */
-export async function* scanVersionRecords(options: Options): AsyncGenerator<OrderVersionRecord[]> {
+/** Scans all version records, damaged ones included. */
+export async function* scanVersionRecords(options: Options): AsyncGenerator<InspectedRecord[]> {
   const { names, ...scan } = options
   // A reindex may move the alias during the scan.
   const [index = names.versionRecords] = await readVersionRecordIndices(
@@ -24,7 +24,7 @@ export async function* scanVersionRecords(options: Options): AsyncGenerator<Orde
     names,
     scan.deadlineMs,
   )
-  for await (const hits of scanRecordHits({ ...scan, index })) yield hits.map(toVersionRecord)
+  for await (const hits of scanRecordHits({ ...scan, index })) yield hits.map(toInspectedRecord)
 }
 
 /** The index has version records, and its name may be an alias. */

@@ -105,6 +105,25 @@ describe('a check', () => {
     })
   })
 
+  it('the check lists every damaged version record with its document, and continues', async () => {
+    await write(3)
+    for (const id of ['ord_0', 'ord_2']) {
+      await opensearch('POST', `${test.prefix}order-heads/_update/${id}`, { doc: { version: '1' } })
+    }
+    const { examples, ...counts } = await checkAlone()
+    expect(counts).toMatchObject({
+      known_orders: 3,
+      documents: 3,
+      damaged: 2,
+      missing: 0,
+      extra: 0,
+    })
+    const places = examples.map(({ orderId, what }) => [orderId, /version in [^)]+/.exec(what)?.[0]])
+    expect(places.toSorted()).toEqual(
+      ['ord_0', 'ord_2'].map((id) => [id, `version in ${test.prefix}order-heads-v1/_doc/${id}`]),
+    )
+  })
+
   it('a missing index is reported with the next step', async () => {
     const error = await thrownBy(checkAlone())
     expect(error).toBeInstanceOf(Unavailable)

@@ -178,6 +178,32 @@ describe('the consistency check', () => {
     expect(await check([first])).toMatchObject(CLEAN)
   })
 
+  it.each([
+    ['a complete', true],
+    ['a partial', false],
+  ])(
+    'the check of %s source lists each damaged version record once, and continues',
+    async (_source, isWhole) => {
+      for (const id of ['ord_1', 'ord_2', 'ord_3']) index.write({ ...first, id })
+      for (const id of ['ord_1', 'ord_2']) index.damageRecord(id)
+      index.drop('acc_2', 'ord_3')
+      const sources = ['ord_1', 'ord_2', 'ord_3'].map((id) => ({ ...first, id }))
+      const { examples, ...counts } = await check(sources, { isWhole })
+      expect(counts).toMatchObject({ ...CLEAN, damaged: 2, missing: 1 })
+      const damaged = { kind: 'damaged', accountId: '', what: 'it is damaged', fields: [] }
+      expect(examples.slice(0, 2)).toEqual([
+        { ...damaged, orderId: 'ord_1' },
+        { ...damaged, orderId: 'ord_2' },
+      ])
+    },
+  )
+
+  it('the check of a partial source finds damaged version records of other orders', async () => {
+    index.write(first)
+    index.damageRecord('ord_1')
+    expect(await check([], { isWhole: false })).toMatchObject({ ...CLEAN, damaged: 1 })
+  })
+
   it('the check reports its progress in each scan', async () => {
     index.write(first)
     const progressEvents: unknown[] = []

@@ -1,8 +1,8 @@
 import type {
   IndexInspection,
   InspectedDocument,
+  InspectedRecord,
 } from '../../../../src/indexing/consistency-check/index-inspection.ts'
-import type { OrderVersionRecord } from '../../../../src/indexing/writer/order-index.ts'
 import type { ViewKey } from '../../../../src/orders/order-store.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { documentsOf } from './inspected-document.ts'
@@ -11,7 +11,7 @@ const keyOf = ({ accountId, orderId }: ViewKey) => `${accountId}:${orderId}`
 
 /** An index in two maps that records the lookups. */
 export function createMemoryInspection() {
-  const records = new Map<string, OrderVersionRecord>()
+  const records = new Map<string, InspectedRecord>()
   const documents = new Map<string, InspectedDocument>()
   const lookups = { versionRecords: 0, documents: 0 }
 
@@ -49,6 +49,7 @@ export function createMemoryInspection() {
         if (address.orderId === orderId) documents.delete(key)
       for (const document of documentsOf(change)) documents.set(keyOf(document.address), document)
     },
+    damageRecord: (orderId: string) => records.set(orderId, { orderId, damage: 'it is damaged' }),
     forgetHead: (orderId: string) => records.delete(orderId),
     drop: (accountId: string, orderId: string) => documents.delete(keyOf({ accountId, orderId })),
   }

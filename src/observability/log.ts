@@ -57,6 +57,10 @@ function openDestination(dest: number, writes: Writes) {
     isFailing = false
   })
   destination.flushSync = () => {
+    // The first error may be at the exit. The second flush writes what the first one left.
+    Object.assign(destination, { sync: true })
+    destination.flush()
+    destination.flush()
     if (!isFailing) flushSync()
   }
   return destination

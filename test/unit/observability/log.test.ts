@@ -32,7 +32,18 @@ async function runOnFullDisk(source: string) {
   return { stdout, code }
 }
 
+/** Ends before its first batch is written. */
+const EXIT = `
+  import { openRequestLog } from '${LOG}'
+  const logger = openRequestLog({ logLevel: 'info' }, process.stderr)
+  logger.info('a line')
+  process.exit(0)`
+
 describe('the log', () => {
+  it('does not block an exit at which its first write meets a full disk', async () => {
+    expect(await runOnFullDisk(EXIT)).toEqual({ stdout: '', code: 0 })
+  })
+
   it.each(['openLog', 'openRequestLog'] as const)(
     'of %s neither ends the process nor blocks its exit when stderr is on a full disk',
     async (open) => {

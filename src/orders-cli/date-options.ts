@@ -21,12 +21,7 @@ export function resolveDates<Text extends Partial<Record<string, string>>>(
       if (name !== 'since') rejectIsoDate(command, name, value)
       return [name, value]
     }
-    if (date === 'invalid') {
-      throw usageError(
-        `--${name}: "${value}" não é uma data. Escreva dia/mês/ano, como 01/03/2026.`,
-        command,
-      )
-    }
+    if (date === 'invalid') throw noDate(command, name, value)
     print(`--${name} ${value}: ${date.instant}, o início do dia no horário de Brasília`)
     return [name, date.instant]
   })
@@ -37,8 +32,13 @@ export function resolveDates<Text extends Partial<Record<string, string>>>(
 function rejectIsoDate(command: string, name: string, value: string | undefined): void {
   const [, year, month, day] = ISO_DATE.exec(value ?? '') ?? []
   if (!DATE_OPTION.test(name) || year === undefined) return
+  const date = `${day}/${month}/${year}`
+  if (parseLocalDate(date) === 'invalid') throw noDate(command, name, value)
   throw usageError(
-    `--${name}: Faltam a hora e o fuso em "${value}". Para o início do dia em Brasília, escreva ${day}/${month}/${year}.`,
+    `--${name}: Faltam a hora e o fuso em "${value}". Para o início do dia em Brasília, escreva ${date}.`,
     command,
   )
 }
+
+const noDate = (command: string, name: string, value: string | undefined) =>
+  usageError(`--${name}: "${value}" não é uma data. Escreva dia/mês/ano, como 01/03/2026.`, command)

@@ -59,4 +59,13 @@ describe('the date options of a command', () => {
     )
     expect(resolveDates('export', { out: '2026-03-01' }, () => {})).toEqual({ out: '2026-03-01' })
   })
+
+  it.each(['2026-02-31', '2026-13-01'])(
+    'a filter with the ISO date %s, which does not exist, is no date',
+    (date) => {
+      expect(() => resolveDates('export', { 'created-gte': date }, () => {})).toThrow(
+        `--created-gte: "${date}" não é uma data. Escreva dia/mês/ano, como 01/03/2026.`,
+      )
+    },
+  )
 })

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createFolder } from '../../lib/files/private-files.ts'
 import { replaceFile } from '../atomic-file.ts'
@@ -38,9 +38,11 @@ export async function claimFolder(
 
 /** Whether the store is new. */
 async function inspect(folder: string, own: string): Promise<boolean> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+  const names = await readdir(folder).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [] as string[]
-    if (error.code === 'ENOTDIR') {
+    // Otherwise its path passes through a file.
+    const isFile = error.code === 'ENOTDIR' && (await stat(folder).catch(() => null)) !== null
+    if (isFile) {
       throw new CommandError(
         `${folder} é um arquivo. Para um banco SQLite escreva sqlite:${folder}.`,
       )

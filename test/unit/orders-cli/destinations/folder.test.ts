@@ -217,6 +217,12 @@ describe('a rejected folder', () => {
     writeFileSync(folder, 'x')
     await expect(openFolderStore(folder)).rejects.toThrow(/é um arquivo.*sqlite:/)
   })
+
+  it('names no database for a path through a file, where there can be none', async () => {
+    writeFileSync(folder, 'x')
+    const path = join(folder, 'copia')
+    await expect(openFolderStore(path)).rejects.toMatchObject({ code: 'ENOTDIR', path })
+  })
 })
 
 it('a damaged state is reported, and the orders stay', async () => {

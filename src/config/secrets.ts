@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorText } from '../lib/errors/error-text.ts'
-import { createFolder, syncFolder } from '../lib/files/private-files.ts'
+import { createFolder } from '../lib/files/private-files.ts'
+import { syncFolderSync } from '../lib/files/sync-folder.ts'
 import { hmacSha256 } from '../lib/secrets/hmac.ts'
 import type { NamedSecret, NamedSecrets } from '../lib/secrets/named-secret.ts'
 import type { Config } from './config.ts'
@@ -104,7 +105,7 @@ function storedSecrets(dataDir: string): StoredSecrets {
   if (!exists(file)) createSecrets(file, dataDir)
   try {
     // Also if another process created it: a key must not reach the disk before its pepper.
-    syncFolder(dataDir)
+    syncFolderSync(dataDir)
     const { cursor_secrets, key_pepper, webhook_secrets } = parseJson(readFileSync(file, 'utf8'))
     const cursorSecrets = parseNamedSecrets(String(cursor_secrets))
     const keyPepper = parseSecret(String(key_pepper))

@@ -23,20 +23,3 @@ export async function replaceFile(
   await writeDurably(temporary, text)
   await rename(temporary, path)
 }
-
-/** The codes of file systems that cannot open or sync a folder, such as some network drives. */
-const UNSUPPORTED = new Set(['EINVAL', 'ENOTSUP', 'EBADF', 'EISDIR'])
-
-/**
- * Syncs renames and removals in a folder to disk, so that they survive a power loss. Does nothing
- * where the file system has no such operation.
- */
-export async function syncFolder(path: string): Promise<void> {
-  if (process.platform === 'win32') return // Windows cannot open folders.
-  try {
-    const folder = await open(path, 'r')
-    await folder.sync().finally(() => folder.close())
-  } catch (error) {
-    if (!UNSUPPORTED.has((error as NodeJS.ErrnoException).code ?? '')) throw error
-  }
-}

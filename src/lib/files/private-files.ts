@@ -1,5 +1,6 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { syncFolderSync } from './sync-folder.ts'
 
 /**
  * Creates a folder and its parents, private to the owner and durable after a power failure.
@@ -15,30 +16,12 @@ export function createFolder(path: string): void {
   } catch (error) {
     if (!isFolder(path)) throw error // Otherwise another process created it first.
   }
-  syncFolder(parent) // It holds the entry of the folder.
+  syncFolderSync(parent) // It holds the entry of the folder.
 }
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
-
-/** Flushes the entries of a folder to the disk after files were created, linked or renamed. */
-export function syncFolder(path: string): void {
-  if (process.platform === 'win32') return // Windows cannot open folders.
-  try {
-    const folder = openSync(path, 'r')
-    try {
-      fsyncSync(folder)
-    } finally {
-      closeSync(folder)
-    }
-  } catch (error) {
-    // Some network file systems cannot open or sync folders. SQLite ignores this error too.
-    if (!NOT_SUPPORTED.includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-  }
-}
-
-const NOT_SUPPORTED = ['EINVAL', 'ENOTSUP', 'EBADF', 'EISDIR']
 
 const ALREADY_THERE = 'EEXIST'
 

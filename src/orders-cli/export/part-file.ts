@@ -1,6 +1,7 @@
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { PRIVATE, replaceFile, syncFolder } from '../atomic-file.ts'
+import { syncFolder } from '../../lib/files/sync-folder.ts'
+import { PRIVATE, replaceFile } from '../atomic-file.ts'
 import { CommandError, explain } from '../errors.ts'
 import type { Waiting } from '../lock/foreign-lock.ts'
 import { acquireLock } from '../lock/lock.ts'

@@ -1,9 +1,9 @@
-import fs, { statSync, symlinkSync } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
+import { statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFolder, createPrivateFile } from '../../../../src/lib/files/private-files.ts'
 import { temporaryFolder } from '../../../support/stores/backend.ts'
+import { failSyncs, restoreSyncs } from '../../../support/stores/failing-syncs.ts'
 
 let folder: string
 let remove: () => void
@@ -11,32 +11,22 @@ beforeEach(() => {
   ;({ folder, remove } = temporaryFolder())
 })
 afterEach(() => {
-  vi.restoreAllMocks()
-  syncBuiltinESMExports()
+  restoreSyncs()
   remove()
 })
-
-/** Makes the file system fail every sync with an error. */
-function failSyncs(code: string): void {
-  const error = Object.assign(new Error(`${code}: fsync`), { code })
-  vi.spyOn(fs, 'fsyncSync').mockImplementation(() => {
-    throw error
-  })
-  syncBuiltinESMExports()
-}
 
 describe('a folder', () => {
   it.each(['EINVAL', 'ENOTSUP', 'EBADF', 'EISDIR'])(
     'is created on a file system that returns %s for the sync of one',
-    (code) => {
-      failSyncs(code)
+    async (code) => {
+      await failSyncs(code)
       createFolder(join(folder, 'a/b'))
       expect(statSync(join(folder, 'a/b')).isDirectory()).toBe(true)
     },
   )
 
-  it.each(['EIO', 'ENOSPC'])('fails with %s', (code) => {
-    failSyncs(code)
+  it.each(['EIO', 'ENOSPC'])('fails with %s', async (code) => {
+    await failSyncs(code)
     expect(() => createFolder(join(folder, 'a'))).toThrow(code)
   })
 })

@@ -182,18 +182,20 @@ function parseMgetDocuments(
   index: string,
   count: number,
 ): (MgetDocument | Unavailable)[] {
-  const incomplete = new Unavailable(
-    `the mget response of OpenSearch lacks a document of ${index}, or the state of one`,
-  )
-  if (responses?.length !== count) throw incomplete
+  if (responses?.length !== count) throw incompleteMget(index)
   return responses.map((response) => {
     const { error } = Object(response)
     assertPermitted(error)
     if (error !== undefined) return unreadableDocument(index, error)
     if (isMgetDocument(response)) return response
-    throw incomplete
+    throw incompleteMget(index)
   })
 }
+
+const incompleteMget = (index: string) =>
+  new Unavailable(
+    `the mget response of OpenSearch lacks a document of ${index}, or the state of one`,
+  )
 
 function valueOrThrow<T>(found: T | Unavailable): T {
   if (found instanceof Unavailable) throw found

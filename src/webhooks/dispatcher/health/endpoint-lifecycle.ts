@@ -1,9 +1,11 @@
-import { type Delivery, FAILED_STATES } from '../../deliveries/delivery.ts'
+import { type Attempt, type Delivery, FAILED_STATES } from '../../deliveries/delivery.ts'
 import type { DeliveryStore } from '../../deliveries/delivery-store.ts'
+import { isSuccess } from '../../deliveries/record-attempt.ts'
 import type { DisabledReason, Endpoint } from '../../endpoints/endpoint.ts'
 import type { EndpointDirectory } from '../../endpoints/endpoint-directory.ts'
 import { HEALTHY } from '../../endpoints/endpoint-health.ts'
 import type { EndpointStore } from '../../endpoints/endpoint-store.ts'
+import { isUnread } from '../attempts.ts'
 import type { Lanes } from '../lanes/lanes.ts'
 import { createDisabledNotices, type DisabledNoticesOptions } from './disabled-notices.ts'
 import { createEndpointRecovery, type EndpointRecoveryOptions } from './endpoint-recovery.ts'
@@ -62,16 +64,18 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
   const { disabled, isWorking, readCurrent, hold, cancel, release, restart } = transitions
   const notices = createDisabledNotices(options)
 
-  /** Whether a delivery that failed since is still retried, or ended without a success. */
+  /** Whether a delivery whose request failed since is still retried, or ended without a success. */
   async function hasFailed(endpointId: string, sinceMs: number): Promise<boolean> {
-    const isAttempted = ({ attempts }: Delivery) => (attempts.at(-1)?.at ?? -Infinity) >= sinceMs
-    const begun = await deliveries.failingSince(endpointId, sinceMs, 1)
-    if (begun.length > 0) return true
+    const isFailedRequest = (one: Attempt) => one.at >= sinceMs && !isSuccess(one) && !isUnread(one)
+    const hasFailedRequest = ({ attempts }: Delivery) => attempts.some(isFailedRequest)
+    const begun = await deliveries.failingSince(endpointId, sinceMs, MAX_FAILED_READ)
+    // Where orders could not be read, there may be many of them before one whose request failed.
+    if (begun.length === MAX_FAILED_READ || begun.some(hasFailedRequest)) return true
     // Its first failure may be before a success of another one.
     const retried = await deliveries.failingSince(endpointId, 0, MAX_FAILED_READ)
-    if (retried.some(isAttempted)) return true
+    if (retried.some(hasFailedRequest)) return true
     const query = { endpointId, states: FAILED_STATES, limit: MAX_FAILED_READ }
-    return (await deliveries.list(query)).some(isAttempted)
+    return (await deliveries.list(query)).some(hasFailedRequest)
   }
 
   function clearFailure(id: string): void {

@@ -164,7 +164,7 @@ describe('an endpoint without a success during the whole schedule', () => {
   }
 
   it('is disabled when a delivery that failed since then is retried', async () => {
-    retried = [deliveryWith({ firstFailedAt: FAILED_AT })]
+    retried = [deliveryWith({ firstFailedAt: FAILED_AT, attempts: attemptAt(FAILED_AT) })]
     expect(await disable()).toEqual(['stop', 'hold'])
   })
 
@@ -191,5 +191,23 @@ describe('an endpoint without a success during the whole schedule', () => {
     ]
     expect(await disable()).toEqual(['stop', 'failing since null', 'restart'])
     expect(known.disabledReason).toBeNull()
+  })
+
+  const unread = deliveryWith({
+    firstFailedAt: FAILED_AT,
+    attempts: [
+      attempt({ at: FAILED_AT - 1 }), // Before a resend.
+      attempt({ at: FAILED_AT, status: null, error: 'not sent: the stored order is missing' }),
+    ],
+  })
+
+  it('is healthy again when for the only delivery that is left no request was sent since then', async () => {
+    retried = [unread]
+    expect(await disable()).toEqual(['stop', 'failing since null', 'restart'])
+  })
+
+  it('is disabled when it has more deliveries without a request than it reads', async () => {
+    retried = Array.from({ length: 100 }, () => unread)
+    expect(await disable()).toEqual(['stop', 'hold'])
   })
 })

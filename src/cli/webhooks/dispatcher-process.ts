@@ -27,6 +27,8 @@ export interface DispatcherDependencies {
   logger: Logger
   metrics: WebhookMetrics
   tracing: Pick<Tracing, 'recordAttempt'> | null
+  /** Called with whether the dispatcher waits for a store. */
+  onWaiting?(isWaiting: boolean): void
 }
 
 /** Each search costs more than a read of the embedded store, and each page two refreshes. */
@@ -44,9 +46,10 @@ const NOTICES_MS = 1_000
  */
 export async function runDispatcher(
   config: Config,
-  { services, logger, metrics, tracing }: DispatcherDependencies,
+  dependencies: DispatcherDependencies,
   signal: AbortSignal,
 ): Promise<void> {
+  const { services, logger } = dependencies
   const { allow, timeoutMs, proxyUrl, retryDelaysMs, retentionMs, operatorUrl } = config.webhooks
   const secrets = requireWebhookSecrets(services.webhookSecrets)
   const sign = createSigner(secrets)
@@ -62,7 +65,7 @@ export async function runDispatcher(
     sendNotice: notices?.send ?? null,
     schedule: createRetrySchedule(retryDelaysMs),
     ...clocks,
-    events: observeDispatcher(createDispatcherLog(logger), metrics, tracing),
+    events: observeDispatcher(createDispatcherLog(logger), dependencies),
     settings: {
       ...defaultSettings,
       ...(config.opensearchUrls !== undefined && REMOTE_SETTINGS),
@@ -110,12 +113,20 @@ function openNotices(
 
 function observeDispatcher(
   log: DispatcherEvents,
-  metrics: WebhookMetrics,
-  tracing: Pick<Tracing, 'recordAttempt'> | null,
+  { metrics, tracing, onWaiting }: Omit<DispatcherDependencies, 'services' | 'logger'>,
 ): DispatcherEvents {
   return {
     ...log,
+    onOutage(reason) {
+      onWaiting?.(true)
+      log.onOutage(reason)
+    },
+    onRecovered() {
+      onWaiting?.(false)
+      log.onRecovered()
+    },
     onDispatcher(isDispatcher) {
+      onWaiting?.(false) // An outage during which the lease was lost has no other end.
       metrics.isDispatcher.set(Number(isDispatcher))
       log.onDispatcher(isDispatcher)
     },

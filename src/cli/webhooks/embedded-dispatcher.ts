@@ -21,7 +21,10 @@ export interface EmbeddedDispatcherOptions {
 export interface EmbeddedDispatcher {
   /** Finishes the requests in flight. Idempotent. */
   stop(): Promise<void>
-  /** Its part of the health response: a warning after a failure, and nothing with OpenSearch. */
+  /**
+   * Its part of the health response: a warning after a failure and while it waits for a store, and
+   * nothing with OpenSearch.
+   */
   checks(): Record<string, CheckState>
 }
 
@@ -37,9 +40,17 @@ export function startEmbeddedDispatcher(
   warnOfRetention(config, logger)
   const metrics = createWebhookMetrics(registry, services.webhooks)
   const stopping = new AbortController()
-  const dependencies = { services, logger, metrics, tracing }
+  let isWaiting = false
+  const onWaiting = (isNowWaiting: boolean) => {
+    isWaiting = isNowWaiting
+  }
+  const dependencies = { services, logger, metrics, tracing, onWaiting }
   const { signal } = stopping
-  const running = keepRunning(() => runDispatcher(config, dependencies, signal), {
+  const run = () => {
+    isWaiting = false // The run before may have failed meanwhile.
+    return runDispatcher(config, dependencies, signal)
+  }
+  const running = keepRunning(run, {
     signal,
     monotonic: monotonicClock,
     onFailure: (err, retryMs) =>
@@ -50,6 +61,6 @@ export function startEmbeddedDispatcher(
       stopping.abort()
       await running.ended
     },
-    checks: () => ({ webhooks: running.isDegraded() ? 'degraded' : 'ok' }),
+    checks: () => ({ webhooks: running.isDegraded() || isWaiting ? 'degraded' : 'ok' }),
   }
 }

@@ -16,8 +16,10 @@ const MAX_BUFFER_BYTES = 16 * 2 ** 20
 
 /** Opens the log on stderr, one JSON line per event. */
 export function openLog({ logLevel }: Pick<Config, 'logLevel'>, stderr: LogStream): Logger {
-  const destination = stderr.fd === undefined ? stderr : openDestination(stderr.fd, { sync: true })
-  return pino({ level: logLevel }, destination)
+  if (stderr.fd === undefined) return pino({ level: logLevel }, stderr)
+  // Every line is longer. Without a minimum, `flush` does nothing.
+  const writes = { sync: true, minLength: 1 }
+  return pino({ level: logLevel }, openDestination(stderr.fd, writes))
 }
 
 /**
@@ -37,8 +39,8 @@ export function openRequestLog({ logLevel }: Pick<Config, 'logLevel'>, stderr: L
 }
 
 /** A synchronous write is complete when the call returns; the others are in batches. */
-type Writes = { sync: boolean } & Partial<
-  Record<'minLength' | 'maxWrite' | 'periodicFlush', number>
+type Writes = { sync: boolean; minLength: number } & Partial<
+  Record<'maxWrite' | 'periodicFlush', number>
 >
 
 /**
@@ -56,6 +58,8 @@ function openDestination(dest: number, writes: Writes) {
   destination.on('write', () => {
     isFailing = false
   })
+  // A line that a full buffer drops tries no write, so that the log would never continue.
+  destination.on('drop', () => destination.flush())
   destination.flushSync = () => {
     // The first error may be at the exit. The second flush writes what the first one left.
     Object.assign(destination, { sync: true })

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { temporaryFolder } from '../../support/stores/backend.ts'
 
 const LOG = new URL('../../../src/observability/log.ts', import.meta.url).href
 
@@ -39,7 +41,39 @@ const EXIT = `
   logger.info('a line')
   process.exit(0)`
 
+/** Fills the buffer while the disk is full, then logs two lines in a file in its place. */
+const refilled = (open: 'openLog' | 'openRequestLog', file: string) => `
+  import { closeSync, openSync } from 'node:fs'
+  import { setTimeout as sleep } from 'node:timers/promises'
+  import { ${open} } from '${LOG}'
+  const logger = ${open}({ logLevel: 'info' }, process.stderr)
+  const log = (msg, length) => logger.info({ long: 'x'.repeat(length) }, msg)
+  for (const length of [2 ** 20, 2 ** 16, 2 ** 12, 2 ** 8, 0]) {
+    for (let count = 0; count < 17; count += 1) log('a line', length)
+  }
+  await sleep(120)
+  closeSync(2)
+  openSync('${file}', 'w')
+  for (const msg of ['may be dropped', 'the last']) {
+    log(msg, 2 ** 8)
+    await sleep(120)
+  }
+  process.exit(0)`
+
 describe('the log', () => {
+  it.each(['openLog', 'openRequestLog'] as const)(
+    'of %s continues once there is space, also after its buffer was full',
+    async (open) => {
+      const { folder, remove } = temporaryFolder()
+      onTestFinished(remove)
+      const file = join(folder, 'log')
+      expect(await runOnFullDisk(refilled(open, file))).toMatchObject({ code: 0 })
+      const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: 'a line' })
+      expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ msg: 'the last' })
+    },
+  )
+
   it('does not block an exit at which its first write meets a full disk', async () => {
     expect(await runOnFullDisk(EXIT)).toEqual({ stdout: '', code: 0 })
   })

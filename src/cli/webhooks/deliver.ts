@@ -4,7 +4,11 @@ import { Registry } from 'prom-client'
 import type { Config } from '../../config/config.ts'
 import { buildOperationsApp } from '../../http/operations/operations-app.ts'
 import { listenOperations } from '../../http/operations/operations-port.ts'
-import { createReadinessCheck, probeOrders } from '../../http/operations/readiness.ts'
+import {
+  createReadinessCheck,
+  probeOrders,
+  probeWebhooks,
+} from '../../http/operations/readiness.ts'
 import { openLog } from '../../observability/log.ts'
 import { registerProcessMetrics } from '../../observability/metrics/process.ts'
 import { createWebhookMetrics } from '../../observability/metrics/webhooks.ts'
@@ -57,7 +61,7 @@ async function deliverWithOperations(
   const readiness = createReadinessCheck(
     {
       orders: () => probeOrders(services.orders),
-      webhooks: () => services.webhooks.endpoints.counts(),
+      webhooks: () => probeWebhooks(services.webhooks),
     },
     'webhooks are delayed',
     logger,

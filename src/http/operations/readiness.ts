@@ -2,6 +2,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { KeyStore } from '../../auth/key-store.ts'
 import { errorText } from '../../lib/errors/error-text.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
+import type { DeliveryStore } from '../../webhooks/deliveries/delivery-store.ts'
+import type { EndpointStore } from '../../webhooks/endpoints/endpoint-store.ts'
 
 /** The result of one check; `degraded` is a warning and does not affect the status. */
 export type CheckState = 'ok' | 'unavailable' | 'degraded'
@@ -21,6 +23,11 @@ export interface RequestDependencies {
   keys: Pick<KeyStore, 'ping'>
   orders: Pick<OrderStore, 'latestWrite'>
   isLimiterDegraded(): Promise<boolean>
+}
+
+interface ProbedWebhooks {
+  endpoints: Pick<EndpointStore, 'counts'>
+  deliveries: Pick<DeliveryStore, 'byId'>
 }
 
 /** Checks what a request needs. Rate limits can degrade without making the service unavailable. */
@@ -45,6 +52,11 @@ const PROBE_ID = 'health-probe'
 /** Reads the order store. @throws Unavailable when it does not respond */
 export async function probeOrders(orders: Pick<OrderStore, 'latestWrite'>): Promise<void> {
   await orders.latestWrite(PROBE_ID)
+}
+
+/** Reads the stores of webhooks: each may be lost alone. @throws Unavailable */
+export async function probeWebhooks({ endpoints, deliveries }: ProbedWebhooks): Promise<void> {
+  await Promise.all([endpoints.counts(), deliveries.byId(PROBE_ID)])
 }
 
 /**

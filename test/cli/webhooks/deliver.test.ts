@@ -5,6 +5,7 @@ import { runCommand } from '../../support/cli/command.ts'
 import { metricIn } from '../../support/http/metric.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { EXPIRING_LEASE } from '../../support/stores/backend.ts'
+import { deleteDeliveries } from '../../support/stores/delete-index.ts'
 import {
   becomesDispatcher,
   type Delivering,
@@ -165,5 +166,17 @@ describe('the operations port of webhooks deliver', () => {
     expect(await first.metric('webhook_attempts_total{outcome="retrying"}')).toBeGreaterThan(0)
     expect(await second.metric('webhook_is_dispatcher')).toBe(0)
     expect(await second.metric('webhook_attempts_total{outcome="delivered"}')).toBe(0)
+  })
+
+  it('the operations port reports that the deliveries are lost', async () => {
+    const deliver = delivering.startDeliver()
+    await becomesDispatcher(deliver)
+    await deleteDeliveries(delivering.backend)
+    await eventually(async () => {
+      expect(JSON.parse(await deliver.operations('/health/ready'))).toMatchObject({
+        status: 'unavailable',
+        checks: { orders: 'ok', webhooks: 'unavailable' },
+      })
+    })
   })
 })

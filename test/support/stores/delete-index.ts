@@ -20,3 +20,12 @@ export async function deleteKeyStore({
   if (onServices) await opensearch('DELETE', `${prefix}api-keys-v1,${prefix}accounts-v1`)
   else rmSync(join(folder, 'keys.db'))
 }
+
+/** Deletes the deliveries of webhooks, on the embedded store with the endpoints. */
+export async function deleteDeliveries({
+  folder,
+  env,
+}: Pick<Backend, 'folder' | 'env'>): Promise<void> {
+  if (onServices) await opensearch('DELETE', `${env['INDEX_PREFIX']}webhook-deliveries-v1`)
+  else rmSync(join(folder, 'webhooks.db'))
+}

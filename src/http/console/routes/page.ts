@@ -3,6 +3,7 @@ import { extname } from 'node:path'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, RESOURCE_NOT_FOUND_MESSAGE } from '../../api-error.ts'
 import { contentTypeOf } from '../../content-type.ts'
+import { acceptsHtml } from '../../headers.ts'
 import { createStaticFile, type StaticFile, sendStaticFile } from '../../static-file.ts'
 import { CONSOLE_PATH } from '../console-link.ts'
 
@@ -11,24 +12,32 @@ const folder = new URL('../../../../src/console/', import.meta.url)
 
 const EXTENSIONS: readonly string[] = ['.html', '.css', '.js', '.svg']
 
-/** `GET /painel`, and the files of the page below it. */
+/** `GET /painel`, the files of the page below it, and the addresses that lead a browser to it. */
 const pageRoutes: FastifyPluginAsync = async (app) => {
   const files = readPageFiles()
 
   function send(request: FastifyRequest, reply: FastifyReply, name: string) {
-    const file = files.get(name)
-    if (file === undefined)
-      throw new ApiError('resource_missing', { message: RESOURCE_NOT_FOUND_MESSAGE })
-    return sendStaticFile(request, reply, file)
+    return sendStaticFile(request, reply, files.get(name) ?? throwMissing())
+  }
+  // A browser keeps the fragment of a link, so a link with a slash too many still starts a session.
+  const sendToPage = async (request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('Vary', 'Accept')
+    return acceptsHtml(request.headers.accept) ? reply.redirect(CONSOLE_PATH) : throwMissing()
   }
 
   app.get(CONSOLE_PATH, async (request, reply) => send(request, reply, 'page.html'))
+  app.get('/', sendToPage)
+  app.get(`${CONSOLE_PATH}/`, sendToPage)
   app.get<{ Params: { '*': string } }>(`${CONSOLE_PATH}/*`, async (request, reply) =>
     send(request, reply, request.params['*']),
   )
 }
 
 export default pageRoutes
+
+function throwMissing(): never {
+  throw new ApiError('resource_missing', { message: RESOURCE_NOT_FOUND_MESSAGE })
+}
 
 /** Reads all files at start, to fail early. Names are paths below the folder. */
 function readPageFiles(): Map<string, StaticFile> {

@@ -21,7 +21,7 @@ describe('every response of the console', () => {
     ['the page', '/painel', 200],
     ['a file of the page', '/painel/start.js', 200],
     ['an unknown file', '/painel/x.js', 404],
-    ['an unknown path', '/', 404],
+    ['an unknown path', '/x', 404],
     ['a call without session', '/v1/session', 401],
   ])('%s carries the security headers', async (_name, url, status) => {
     const response = await one.call(url)
@@ -55,6 +55,19 @@ it.each([
   await listening.close()
   expect(response).toMatchObject({ status: 400 })
   expect(JSON.parse(response?.body ?? '')).toMatchObject({ error: { code: 'invalid_request' } })
+})
+
+describe.each(['/', '/painel/'])('GET %s of the console', (url) => {
+  it('leads a browser to the page', async () => {
+    const { status, headers } = await one.call(url, { headers: { accept: 'text/html, */*;q=0.8' } })
+    expect([status, headers['location'], headers['vary']]).toEqual([302, '/painel', 'Accept'])
+  })
+
+  it('returns the common 404 to other callers', async () => {
+    const { status, headers, json } = await one.call(url, { headers: { accept: '*/*' } })
+    expect([status, json.error.message]).toEqual([404, RESOURCE_NOT_FOUND_MESSAGE])
+    expect(headers['vary']).toBe('Accept')
+  })
 })
 
 describe('the files of the page', () => {

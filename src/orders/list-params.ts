@@ -140,7 +140,7 @@ function parseEnumList<T extends string>(
 /** Parses a list of exact texts into their canonical forms. No message echoes a text. */
 function parseTextList(
   query: RawQuery,
-  { param, canonical, help }: TextFilter & { param: ListParamName },
+  { param, canonical, help, spaceHelp }: TextFilter & { param: ListParamName },
 ): readonly string[] {
   const values = splitList(query, param)
   if (values.length > MAX_FILTER_TEXTS) {
@@ -148,8 +148,9 @@ function parseTextList(
   }
   const parsed = values.map((value) => {
     const found = canonical(value)
-    if (found === null) throw new InvalidParamError(param, `${faultOf(param, value)} ${help}`)
-    return found
+    if (found !== null) return found
+    const hint = spaceHelp !== undefined && value.includes(' ') ? ` ${spaceHelp}` : ''
+    throw new InvalidParamError(param, `${faultOf(param, value)} ${help}${hint}`)
   })
   return [...new Set(parsed)]
 }

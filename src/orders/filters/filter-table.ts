@@ -131,7 +131,8 @@ export const orderFilters = {
     pattern: '^[^\\s,@]+@[^\\s,@]+$',
     description:
       'Pedidos de um comprador com um destes e-mails (`customer.email`): o e-mail inteiro, sem diferenciar maiúsculas de minúsculas. Na URL, envie o `+` como `%2B`.',
-    help: 'Envie o e-mail inteiro, sem espaços. Em uma URL o + vira espaço: envie + como %2B.',
+    help: 'Envie o e-mail inteiro, como ana@exemplo.com.br, sem espaços.',
+    spaceHelp: 'Em uma URL o + vira espaço: envie + como %2B.',
     example: 'ana@exemplo.com.br',
     synonyms: ['email', 'mail', 'customer', 'buyer', 'buyeremail', 'useremail'],
     isPersonal: true,

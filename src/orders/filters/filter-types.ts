@@ -59,6 +59,8 @@ export interface TextFilter extends FilterParam, FilterField {
   pattern: string
   /** Portuguese: how to write a value. */
   help: string
+  /** Portuguese: the next step for a value with a space, which can be the + of a URL. */
+  spaceHelp?: string
   example: string
 }
 

@@ -148,6 +148,12 @@ describe('the message', () => {
     expect(errorOf({ customer_email: 'ana 1@exemplo.com.br' }).message).toContain('%2B')
   })
 
+  it('the message for an e-mail without a space contains nothing about URLs', () => {
+    const { message } = errorOf({ customer_email: 'ana@' })
+    expect(message).toContain('Envie o e-mail inteiro')
+    expect(message).not.toContain('URL')
+  })
+
   it.each(textParams)('the message for %s states the fault: a long text, or too many', (name) => {
     expect(errorOf({ [name]: 'x'.repeat(321) }).message).toContain('mais de 320 caracteres')
     expect(errorOf({ [name]: `${'x,'.repeat(20)}x` }).message).toContain('no máximo 20 valores')

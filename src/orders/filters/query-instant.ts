@@ -50,5 +50,7 @@ const nearMisses: readonly (readonly [RegExp, string])[] = [
   [/^\d{4}-\d{2}-\d{2}[Tt]/, 'A hora deve ter o formato hh:mm:ss e o fuso, Z ou ±hh:mm.'],
   [/^\d{8}(?:[Tt]|$)/, 'Faltam os hífens da data e os dois-pontos da hora.'],
   [/^\d{1,2}\/\d{1,2}\/\d{4}/, 'A data começa pelo ano e usa hífens.'],
+  [/^\d{4}$/, 'Faltam o mês, o dia, a hora e o fuso.'],
+  [/^\d{4}-\d{2}$/, 'Faltam o dia, a hora e o fuso.'],
   [/^-?\d+(?:\.\d+)?$/, 'Envie data, hora e fuso em vez de um número de segundos.'],
 ]

@@ -67,7 +67,7 @@ describe('index status', () => {
     expect(counts).not.toContain(0)
     expect(documents).toBe(12)
     expect(sum(counts)).toBe(onServices ? documents : 0)
-    expect(text).toMatch(/\(read and fed, 12 documents(, .*)?\)$/m)
+    expect(text).toMatch(/\(read, write target, 12 documents(, .*)?\)$/m)
     expect(text.match(/^shard \d: +\d+ documents(, [\d.]+ MB)?$/gm) ?? []).toHaveLength(
       expected.length,
     )
@@ -76,7 +76,7 @@ describe('index status', () => {
   it('prints one name and value per line by default', async () => {
     const { stdout } = await run(['status'])
     expect(stdout).toMatch(
-      /^documents: {13}2\norders known: {10}1\nindex: {17}\S+orders\S* \(read and fed, /,
+      /^documents: {13}2\norders known: {10}1\nindex: {17}\S+orders\S* \(read, write target, /,
     )
     expect(stdout).toMatch(/^newest visible change: \d{4}-\S+Z\nlag: {19}[\d.]+ s$/m)
   })

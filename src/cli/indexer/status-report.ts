@@ -80,7 +80,7 @@ type IndexPartStatus = IndexStatus['indices'][number]
 
 function indexRows(index: IndexPartStatus): [string, string][] {
   const { name, read, fed, documents, bytes, shards } = index
-  const uses = [read ? 'read' : [], fed ? 'fed' : []].flat().join(' and ') || 'not used'
+  const uses = [read ? 'read' : [], fed ? 'write target' : []].flat().join(', ') || 'not used'
   return [
     ['index', `${name} (${uses}, ${contentText(documents, bytes)})`],
     // The only shard of an index holds what the index holds.

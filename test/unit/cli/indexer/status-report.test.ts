@@ -4,11 +4,17 @@ import {
   MAX_ADVISED_SHARD_BYTES,
   statusLines,
 } from '../../../../src/cli/indexer/status-report.ts'
+import type { ShardPart } from '../../../../src/indexing/consistency-check/index-inspection.ts'
 
 /** The status of one index whose shards have these sizes. */
-const statusOf = (...sizes: (number | null)[]) => {
-  const shards = sizes.map((bytes, shard) => ({ shard, documents: 10, bytes }))
-  const index = { name: 'orders-v1', read: true, fed: true, documents: 20, bytes: 5, shards }
+const statusOf = (...sizes: (number | null)[]) =>
+  statusOfUse(
+    { read: true, fed: true },
+    sizes.map((bytes, shard) => ({ shard, documents: 10, bytes })),
+  )
+
+const statusOfUse = (use: { read: boolean; fed: boolean }, shards: ShardPart[] = []) => {
+  const index = { name: 'orders-v1', ...use, documents: 20, bytes: 5, shards }
   return indexStatus(
     {
       documents: 20,
@@ -25,6 +31,17 @@ const statusOf = (...sizes: (number | null)[]) => {
 
 const oversized = (lines: readonly string[]) =>
   lines.find((line) => line.startsWith('oversized shards:'))
+
+it.each([
+  [{ read: true, fed: true }, 'read, write target'],
+  [{ read: true, fed: false }, 'read'],
+  [{ read: false, fed: true }, 'write target'],
+  [{ read: false, fed: false }, 'not used'],
+])('an index with %j is shown as "%s"', (use, text) => {
+  expect(statusLines(statusOfUse(use))).toContainEqual(
+    expect.stringMatching(new RegExp(`^index: +orders-v1 \\(${text}, 20 documents`)),
+  )
+})
 
 describe('the shards in the status', () => {
   it('a shard above the advised size is named with the next step', () => {

@@ -5,6 +5,8 @@ import type { StopSignals } from './signals.ts'
 
 /** An output of the program. */
 export interface Output extends Screen {
+  /** `onWritten` receives the error of a failed write. */
+  write(text: string, onWritten?: (error?: Error | null) => void): unknown
   /** The file descriptor of the output; the log writes to it directly. */
   fd?: number
 }

@@ -7,7 +7,7 @@ import { lastUseOfKeys, latestUse } from '../management/keys/key-json.ts'
 import type { MadeKey } from '../management/keys/key-maker.ts'
 import { account, duration, expiry, scopeList } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
-import { type JsonFlag, printJson, printTable } from './output.ts'
+import { type JsonFlag, jsonText, printJson, printSecret, printTable } from './output.ts'
 import type { WithKeyManagement } from './with-services.ts'
 
 interface CreateOptions extends JsonFlag {
@@ -45,7 +45,7 @@ export function addKeys(keys: Command, withKeys: WithKeyManagement, context: Com
         const until = expires === undefined ? null : { at: expires }
         const isTest = test ?? false
         const request = { accountId, isTest, scopes, name: name ?? null, expires: until }
-        printIssued(await keys.create(CLI_ACTOR, request), json, context)
+        await printIssued(await keys.create(CLI_ACTOR, request), json, context)
         if (!isAccepted) stderr.write(OTHER_PEPPER)
       }),
     )
@@ -94,7 +94,7 @@ export function addKeys(keys: Command, withKeys: WithKeyManagement, context: Com
         const issued = await keys.roll(CLI_ACTOR, { id: keyId }, overlap)
         const { expiresAt } = issued.old
         if (expiresAt !== null) stderr.write(`${keyId} ends at ${formatInstant(expiresAt)}\n`)
-        printIssued(issued, json, context)
+        await printIssued(issued, json, context)
         if (!isAccepted) stderr.write(OTHER_PEPPER)
       }),
     )
@@ -106,19 +106,20 @@ const OTHER_PEPPER =
 function printIssued(
   { key, record }: MadeKey,
   json: boolean | undefined,
-  { stdout, stderr }: Pick<CommandContext, 'stdout' | 'stderr'>,
-): void {
+  context: CommandContext,
+): Promise<void> {
+  const nextStep = `the key was not printed, and no command can print it again: revoke it with "keys revoke ${record.keyId}"`
   if (!json) {
-    stderr.write(`${record.keyId} for ${accountOf(record)}; the key is shown this once:\n`)
-    stdout.write(`${key}\n`)
-    return
+    context.stderr.write(`${record.keyId} for ${accountOf(record)}; the key is shown this once:\n`)
+    return printSecret(`${key}\n`, nextStep, context)
   }
   const { key_id, account_id, test, scopes, expires_at } = toPublicRecord(
     record,
     record.createdAt,
     null,
   )
-  printJson({ key, key_id, account_id, test, scopes, expires_at }, { stdout })
+  const text = jsonText({ key, key_id, account_id, test, scopes, expires_at })
+  return printSecret(text, nextStep, context)
 }
 
 const accountOf = ({ accountId, isTest }: KeyRecord) =>

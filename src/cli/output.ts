@@ -1,4 +1,4 @@
-import type { ProgramIo } from './command-context.ts'
+import type { CommandContext, ProgramIo } from './command-context.ts'
 
 /** The option `--json` of a command. */
 export interface JsonFlag {
@@ -7,7 +7,30 @@ export interface JsonFlag {
 
 /** Prints a machine-readable result to stdout. */
 export function printJson(value: unknown, { stdout }: Pick<ProgramIo, 'stdout'>): void {
-  stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+  stdout.write(jsonText(value))
+}
+
+/** The text of a machine-readable result. */
+export const jsonText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
+
+/**
+ * Prints a secret to stdout. It exists nowhere else: where the write fails, `nextStep` is printed on
+ * stderr, and the command fails.
+ */
+export function printSecret(
+  text: string,
+  nextStep: string,
+  { stdout, stderr, setFailed }: Pick<CommandContext, 'stdout' | 'stderr' | 'setFailed'>,
+): Promise<void> {
+  return new Promise((resolve) => {
+    stdout.write(text, (error) => {
+      if (error) {
+        stderr.write(`${nextStep}\n`)
+        setFailed()
+      }
+      resolve()
+    })
+  })
 }
 
 /**
@@ -49,13 +72,16 @@ export function alignRows(rows: readonly (readonly [name: string, value: string]
 }
 
 /**
- * Keeps the process running when the reader of its output exits early (`… | head`). `orders-cli`
- * has its own version: an integrator's package imports nothing of the service.
+ * Keeps the process running when the reader of its output exits early (`… | head`), and ends it
+ * after any other error, such as a full disk. `orders-cli` has its own version: an integrator's
+ * package imports nothing of the service.
  */
-export function ignoreEpipe(): void {
+export function handleOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
+      if (error.code === 'EPIPE') return
+      if (stream === process.stdout) process.stderr.write(`cannot write stdout: ${error.message}\n`)
+      process.exit(1)
     })
   }
 }

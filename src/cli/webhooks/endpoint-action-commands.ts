@@ -8,7 +8,7 @@ import {
 } from '../../webhooks/management/webhook-json.ts'
 import { duration } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
-import { type JsonFlag, printJson } from '../output.ts'
+import { type JsonFlag, jsonText, printJson, printSecret } from '../output.ts'
 import type { WithWebhooks } from './with-webhooks.ts'
 
 const ENDED_EARLIER_ONE =
@@ -20,7 +20,7 @@ export function addEndpointActionCommands(
   withWebhooks: WithWebhooks,
   context: CommandContext,
 ): void {
-  const { stdout, stderr } = context
+  const { stderr } = context
   const command = (name: string, description: string) =>
     webhooks
       .command(name)
@@ -73,13 +73,11 @@ export function addEndpointActionCommands(
         const result = await rollSecret(CLI_ACTOR, { id }, overlap)
         if (result.hasEndedEarlierOne) stderr.write(ENDED_EARLIER_ONE)
         const rolled = rolledSecretJson(result)
-        if (json) {
-          printJson(rolled, context)
-          return
-        }
+        const nextStep = `the new secret was not printed: repeat "webhooks roll-secret ${id}", which ends the old secret at once`
+        if (json) return printSecret(jsonText(rolled), nextStep, context)
         const { secret, old_secret_ends_at: endsAt } = rolled
         stderr.write(`the old secret of ${id} ends at ${endsAt}; the new one, shown this once:\n`)
-        stdout.write(`${secret}\n`)
+        return printSecret(`${secret}\n`, nextStep, context)
       }),
     )
 }

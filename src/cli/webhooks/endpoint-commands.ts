@@ -8,7 +8,7 @@ import { ALL_EVENTS, type EndpointSettings } from '../../webhooks/management/end
 import { createdEndpointJson, endpointJson } from '../../webhooks/management/webhook-json.ts'
 import { account, list } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
-import { type JsonFlag, printJson, printTable } from '../output.ts'
+import { type JsonFlag, jsonText, printJson, printSecret, printTable } from '../output.ts'
 import type { WithWebhooks } from './with-webhooks.ts'
 
 type CreateFlags = JsonFlag & EndpointSettings & { account: string; test?: boolean }
@@ -93,17 +93,15 @@ export function addEndpointCommands(
 function printCreated(
   { endpoint, secret }: CreatedEndpoint,
   json: true | undefined,
-  { stdout, stderr }: CommandContext,
-): void {
-  if (json) {
-    printJson(createdEndpointJson(endpoint, secret), { stdout })
-    return
-  }
+  context: CommandContext,
+): Promise<void> {
+  const nextStep = `the secret of ${endpoint.id} was not printed: print another one with "webhooks roll-secret ${endpoint.id} --overlap 0s"`
+  if (json) return printSecret(jsonText(createdEndpointJson(endpoint, secret)), nextStep, context)
   const startsAt = formatInstant(endpoint.startsAt)
-  stderr.write(
+  context.stderr.write(
     `events of ${accountName(endpoint)} from ${startsAt} on are sent to the endpoint; its id, and its secret, shown this once:\n`,
   )
-  stdout.write(`${endpoint.id}\n${secret}\n`)
+  return printSecret(`${endpoint.id}\n${secret}\n`, nextStep, context)
 }
 
 function accountName({ accountId }: Endpoint): string {

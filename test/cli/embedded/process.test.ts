@@ -50,6 +50,41 @@ describe('the public-orders-api process', () => {
   })
 })
 
+describe('a secret that cannot be printed', () => {
+  const toFullDisk = (args: string[]) =>
+    runProcess(args, { DATA_DIR: folder }, '', ['sh', '-c', 'exec "$@" > /dev/full', 'sh'])
+  const account = ['--account', 'acc_1']
+
+  it.each([[[]], [['--json']]])('of a new key is reported with its id: %j', async (options) => {
+    const { code, stderr } = await toFullDisk(['keys', 'create', ...account, ...options])
+    const [created] = JSON.parse((await run(['keys', 'list', ...account, '--json'])).stdout)
+    expect(code).toBe(1)
+    expect(stderr).toContain(`"keys revoke ${created.key_id}"`)
+    expect(stderr).toContain('cannot write stdout: ENOSPC')
+    expect(stderr).not.toMatch(/key_live_|node:/)
+  })
+
+  it('of an endpoint is reported with the id, and a secret can be printed then', async () => {
+    const url = ['--url', 'https://93.184.215.14/hook']
+    const { code, stderr } = await toFullDisk(['webhooks', 'create', ...account, ...url])
+    const [, id = ''] = /"webhooks roll-secret (\w+) --overlap 0s"/.exec(stderr) ?? []
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.not.stringContaining('whsec_') })
+    const rolled = await run(['webhooks', 'roll-secret', id, '--overlap', '0s'])
+    expect(rolled.stdout).toMatch(/^whsec_/)
+    expect((await toFullDisk(['webhooks', 'roll-secret', id])).stderr).toContain(
+      `repeat "webhooks roll-secret ${id}"`,
+    )
+  })
+
+  it('fails the command also when the reader of the pipe has ended', async () => {
+    // The command starts once `true`, its reader, has ended.
+    const line = '{ sleep 1; "$@"; echo "exit $?" >&2; } | true'
+    const args = ['keys', 'create', ...account]
+    const { stderr } = await runProcess(args, { DATA_DIR: folder }, '', ['sh', '-c', line, 'sh'])
+    expect(stderr).toMatch(/"keys revoke key_\w+"\nexit 1\n$/)
+  })
+})
+
 describe('the orders process', () => {
   it.each<[string[], { code: number; stdout: RegExp; stderr: RegExp }]>([
     [['--version'], { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: /^$/ }],

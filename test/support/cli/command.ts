@@ -86,8 +86,9 @@ export function startInProcess(
   const capture = (name: 'stdout' | 'stderr') => ({
     isTTY: false,
     columns: 0,
-    write(text: string) {
+    write(text: string, onWritten?: () => void) {
       output[name] += text
+      onWritten?.()
       return true
     },
   })

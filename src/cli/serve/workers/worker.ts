@@ -6,7 +6,7 @@ import { createGracefulShutdown } from '../../../http/server/graceful-shutdown.t
 import { listen, serverUrl } from '../../../http/server/listen.ts'
 import { errorText } from '../../../lib/errors/error-text.ts'
 import { openRequestLog } from '../../../observability/log.ts'
-import { ignoreEpipe } from '../../output.ts'
+import { handleOutputErrors } from '../../output.ts'
 import { closeAndExit } from '../../signals.ts'
 import { openApiServer } from '../api-server.ts'
 import { tuneHeap } from '../tune-heap.ts'
@@ -16,7 +16,7 @@ const { worker } = cluster
 if (worker === undefined)
   throw new Error('this file runs as a worker only: set WORKERS and run "serve"')
 
-ignoreEpipe()
+handleOutputErrors()
 const config = parseConfig(process.env)
 const logger = openRequestLog(config, process.stderr)
 

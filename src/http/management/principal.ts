@@ -9,6 +9,8 @@ import { ApiError, RESOURCE_NOT_FOUND_MESSAGE } from '../api-error.ts'
 export interface Principal {
   /** In the audit log. */
   actor: string
+  /** In the request log; `null` for a session, whose subject can be an e-mail address. */
+  tokenName: string | null
   /** The only account that it sees; `null` for every account. */
   accountId: string | null
   /** `null` for all of them. */
@@ -18,14 +20,14 @@ export interface Principal {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** `null` before authentication. */
-    principal: Principal | null
+    /** `null` before authentication; absent outside `/v1`. */
+    principal?: Principal | null
   }
 }
 
 /** Returns the principal of a request. @throws Error without authentication */
 export function principalOf(request: FastifyRequest): Principal {
-  if (request.principal !== null) return request.principal
+  if (request.principal) return request.principal
   throw new Error('request has no principal: register an authentication before this route')
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import '../management/principal.ts'
 import { safeParamLabel } from '../unknown-params.ts'
 
 /**
@@ -27,6 +28,7 @@ export default fp(
 )
 
 function entryOf(request: FastifyRequest, reply: FastifyReply) {
+  const { caller, principal } = request
   return {
     method: request.method,
     route: request.routeOptions.url ?? null,
@@ -34,7 +36,8 @@ function entryOf(request: FastifyRequest, reply: FastifyReply) {
     code: request.apiError?.code,
     param: request.apiError === null ? undefined : safeParamLabel(request.apiError),
     duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
-    account_id: request.caller?.accountId,
-    key_id: request.caller?.key.keyId,
+    account_id: caller?.accountId ?? principal?.accountId ?? undefined,
+    key_id: caller?.key.keyId,
+    token_name: principal?.tokenName ?? undefined,
   }
 }

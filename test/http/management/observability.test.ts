@@ -54,6 +54,15 @@ it('the log has one line a request, without tokens, keys, secrets, links and bod
   expect(text).toContain(created.headers['request-id'])
 })
 
+it('the log names the token of a request, and none for a wrong one', async () => {
+  lines.length = 0
+  await test.api.post('/accounts/acc_1/keys')
+  await test.api.get('/audit', { token: READER })
+  await test.api.get('/audit', { token: 'wrong-token' })
+  const names = lines.map((line) => JSON.parse(line).token_name)
+  expect(names).toEqual(['platform', 'support', undefined])
+})
+
 it('the log has no failure for a client that disconnects within its body', async () => {
   lines.length = 0
   const socket = await openSocket(await test.api.listen())

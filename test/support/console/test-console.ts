@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify'
 import { buildConsoleApp } from '../../../src/http/console/console-app.ts'
 import { SESSION_COOKIE } from '../../../src/http/console/session-cookie.ts'
 import { serverUrl } from '../../../src/http/server/listen.ts'
@@ -28,7 +29,10 @@ export interface LinkOptions {
 }
 
 /** The console and the management API on one set of services, without ports. */
-export async function createTestConsole({ consoleUrl = ORIGIN as string | null } = {}) {
+export async function createTestConsole({
+  consoleUrl = ORIGIN as string | null,
+  logger = silent as FastifyBaseLogger,
+} = {}) {
   const test = await openTestServices()
   const clock = { nowMs: Date.now() }
   const { management, api } = buildManagement(test.services, test.config, {
@@ -39,7 +43,7 @@ export async function createTestConsole({ consoleUrl = ORIGIN as string | null }
     management,
     orders: test.services.orders,
     orderCursors: test.services.cursors,
-    logger: silent,
+    logger,
     origin: () => ORIGIN,
   })
   const routes = collectRoutes(app)

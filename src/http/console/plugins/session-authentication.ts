@@ -29,7 +29,13 @@ export default fp<SessionAuthenticationOptions>(
       }
       const { accountId, subject, capabilities } = session
       request.consoleSession = { ...session, secret }
-      request.principal = { actor: `console:${subject}`, accountId, capabilities, mayChange: true }
+      request.principal = {
+        actor: `console:${subject}`,
+        tokenName: null,
+        accountId,
+        capabilities,
+        mayChange: true,
+      }
     })
   },
   { name: 'session-authentication', dependencies: ['same-origin', 'error-handler'] },

@@ -24,6 +24,7 @@ export default fp<TokenAuthenticationOptions>(
       }
       request.principal = {
         actor: `token:${token.name}`,
+        tokenName: token.name,
         accountId: null,
         capabilities: null,
         mayChange: token.role === 'admin',

@@ -17,7 +17,13 @@ async function post(status: number, body: string) {
   const authenticate: FastifyPluginAsync = async (own) => {
     own.decorateRequest('principal', null)
     own.addHook('onRequest', async (request) => {
-      request.principal = { actor: 'ops', accountId: null, capabilities: null, mayChange: true }
+      request.principal = {
+        actor: 'token:ops',
+        tokenName: 'ops',
+        accountId: null,
+        capabilities: null,
+        mayChange: true,
+      }
     })
   }
   app.register(fp(async () => {}, { name: 'request-params' }))

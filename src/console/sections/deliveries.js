@@ -2,6 +2,7 @@ import { serverNow } from '../api.js'
 import {
   badge,
   button,
+  buttonOf,
   cardPages,
   empty,
   facts,
@@ -83,6 +84,9 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
   function card(delivery, endpoint, refresh) {
     const { attempts } = delivery
     const last = attempts.at(-1)
+    const parts = [eventName(delivery.type), delivery.order_id, last && formatMoment(last.at)]
+    const object = parts.filter(Boolean).join(', ')
+    const attemptsText = `As ${attempts.length} tentativas`
     const item = h('li', { class: 'card' }, [
       h('div', { class: 'card-top' }, [
         h('h2', {}, eventName(delivery.type)),
@@ -94,10 +98,10 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
         ['Próxima tentativa', delivery.next_at && nextOf(delivery, endpoint)],
       ]),
       h('div', { class: 'card-actions' }, [
-        delivery.state !== 'pending' && button('Reenviar', resend),
+        delivery.state !== 'pending' && buttonOf(object)('Reenviar', resend),
         attempts.length > 1 &&
           h('details', { class: 'attempts' }, [
-            h('summary', {}, `As ${attempts.length} tentativas`),
+            h('summary', { 'aria-label': `${attemptsText}: ${object}` }, attemptsText),
             h(
               'ol',
               {},

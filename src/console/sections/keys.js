@@ -2,6 +2,7 @@ import { serverNow } from '../api.js'
 import {
   badge,
   button,
+  buttonOf,
   empty,
   facts,
   fillPlace,
@@ -65,6 +66,7 @@ export function keysSection(api, { argument }) {
   function card(key) {
     const name = key.name ?? 'Chave sem nome'
     const usable = isActiveKey(key)
+    const cardButton = buttonOf(`${name}, …${key.last_four}`)
     return h('li', { class: key.test ? 'card test' : 'card' }, [
       h('div', { class: 'card-top' }, [
         h('h2', {}, name),
@@ -82,8 +84,8 @@ export function keysSection(api, { argument }) {
       ]),
       usable &&
         h('div', { class: 'card-actions' }, [
-          button('Trocar', () => roll(key, name)),
-          button('Revogar', () => revoke(key, name), 'danger-quiet'),
+          cardButton('Trocar', () => roll(key, name)),
+          cardButton('Revogar', () => revoke(key, name), 'danger-quiet'),
         ]),
     ])
   }

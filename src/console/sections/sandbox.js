@@ -2,6 +2,7 @@ import { call } from '../api.js'
 import {
   badge,
   button,
+  buttonOf,
   cardPages,
   empty,
   facts,
@@ -56,11 +57,10 @@ export function sandboxSection(api, { show, session: { capabilities } }) {
 
   function card(order) {
     const error = h('p', { class: 'error', role: 'alert' })
+    const name = `Pedido …${endOf(order)}`
+    const cardButton = buttonOf(name)
     const item = h('li', { class: 'card test' }, [
-      h('div', { class: 'card-top' }, [
-        h('h2', {}, `Pedido …${endOf(order)}`),
-        badge(stateOf(order)),
-      ]),
+      h('div', { class: 'card-top' }, [h('h2', {}, name), badge(stateOf(order))]),
       h('p', { class: 'url' }, h('code', {}, order.id)),
       facts([
         ['Começou como', titles.get(order.scenario) ?? order.scenario],
@@ -74,8 +74,8 @@ export function sandboxSection(api, { show, session: { capabilities } }) {
           { class: 'card-actions' },
           order.moves.map((move) =>
             move === 'erase'
-              ? button('Apagar', () => confirmErase(order, item), 'danger-quiet')
-              : button(moveName(move, order.status), () => run(move)),
+              ? cardButton('Apagar', () => confirmErase(order, item), 'danger-quiet')
+              : cardButton(moveName(move, order.status), () => run(move)),
           ),
         ),
     ])

@@ -1,6 +1,7 @@
 import {
   badge,
   button,
+  buttonOf,
   empty,
   facts,
   fillPlace,
@@ -44,7 +45,10 @@ export function webhooksSection(api, { show }) {
     const isEnabled = endpoint.status === 'enabled'
     const change = (action, said) => () =>
       run(() => api.post(`${pathOf(endpoint)}/${action}`), said)
-    const label = `Mais ações de ${endpoint.url}`
+    const { description, url } = endpoint
+    const name = description === null ? url : `${description}, ${url}`
+    const object = endpoint.test ? `${name} (teste)` : name
+    const cardButton = buttonOf(object)
     return h('li', { class: endpoint.test ? 'card test' : 'card' }, [
       h('div', { class: 'card-top' }, [
         h('h2', {}, endpoint.description ?? new URL(endpoint.url).host),
@@ -66,17 +70,17 @@ export function webhooksSection(api, { show }) {
       ]),
       h('div', { class: 'card-actions' }, [
         isEnabled
-          ? button(
+          ? cardButton(
               'Enviar um teste',
               change('test', 'Teste na fila. Veja o resultado em Entregas.'),
             )
-          : button('Ativar', () => enable(endpoint)),
-        button('Ver entregas', () => show('entregas', endpoint.id)),
-        moreActions(label, [
-          button('Editar', () => edit(endpoint)),
-          button('Trocar segredo', () => rollSecret(endpoint)),
-          isEnabled && button('Desativar', change('disable', 'Desativado.')),
-          button('Remover', () => remove(endpoint), 'danger-quiet'),
+          : cardButton('Ativar', () => enable(endpoint)),
+        cardButton('Ver entregas', () => show('entregas', endpoint.id)),
+        moreActions(`Mais ações de ${object}`, [
+          cardButton('Editar', () => edit(endpoint)),
+          cardButton('Trocar segredo', () => rollSecret(endpoint)),
+          isEnabled && cardButton('Desativar', change('disable', 'Desativado.')),
+          cardButton('Remover', () => remove(endpoint), 'danger-quiet'),
         ]),
       ]),
     ])

@@ -12,6 +12,16 @@ export const button = (text, action, kind = '') => {
   return h('button', { type: 'button', class: kind, onclick }, text)
 }
 
+/**
+ * `button` for the cards of a list. Its accessible name ends with the object, because other cards
+ * have the same buttons.
+ */
+export const buttonOf = (object) => (text, action, kind) => {
+  const element = button(text, action, kind)
+  element.ariaLabel = `${text}: ${object}`
+  return element
+}
+
 /** The heading of a section, what it is for in a sentence, and its main action. */
 export const sectionHead = (title, lead, action) =>
   h('div', { class: 'head' }, [

@@ -46,7 +46,15 @@ describe.each(looks)('the console on %s', (_name, viewport) => {
   async function faults() {
     const width = await page.evaluate('document.documentElement.scrollWidth')
     const isWide = Number(width) > viewport.width ? [`${width} px wide`] : []
-    return [...opened.complaints, ...isWide, ...(await accessibilityViolations(page))]
+    const equal = await equalNames()
+    return [...opened.complaints, ...isWide, ...equal, ...(await accessibilityViolations(page))]
+  }
+
+  /** The accessible names that several controls of the cards have. */
+  async function equalNames(): Promise<string[]> {
+    const names = (await page.evaluate(`[...document.querySelectorAll('.card :is(button, summary)')]
+      .map((control) => control.ariaLabel ?? control.textContent)`)) as string[]
+    return names.filter((name, at) => names.indexOf(name) !== at).map((name) => `again: ${name}`)
   }
 
   it('every section is accessible, and fits the screen', async () => {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
 import { accessibilityViolations } from '../../support/http/accessibility.ts'
 import {
+  buttonsWith,
   DESKTOP,
   dataLoaded,
   type OpenedPage,
@@ -25,7 +26,7 @@ async function open(accountId: string, viewport = DESKTOP) {
   opened = await openPage(service.browser, await service.createLink(accountId), viewport)
   page = opened.page
 }
-const press = (name: string) => page.getByRole('button', { name, exact: true }).first().click()
+const press = (name: string) => buttonsWith(page, name).first().click()
 const submit = (name: string) => page.getByRole('dialog').getByRole('button', { name }).click()
 const show = (section: string) => page.getByRole('navigation').getByText(section).click()
 const heading = (name: string) => page.getByRole('heading', { name }).waitFor()

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
-import { openPage, PHONE } from '../../support/http/browser.ts'
+import { buttonsWith, openPage, PHONE } from '../../support/http/browser.ts'
 
 let service: ConsoleService
 beforeAll(async () => {
@@ -23,7 +23,7 @@ async function createWebhooks(page: Page, accountId: string, descriptions: reado
 it('a webhook is registered, changed and removed, and its deliveries are shown', async () => {
   const link = await service.createLink('acc_hooks')
   const { page, complaints } = await openPage(service.browser, link, PHONE)
-  const press = (name: string) => page.getByRole('button', { name, exact: true }).last().click()
+  const press = (name: string) => buttonsWith(page, name).last().click()
   const open = (name: string) => page.getByRole('navigation').getByText(name).click()
 
   await open('Uso')
@@ -117,7 +117,7 @@ it('a webhook that failed is enabled with the offer to replay what failed', asyn
       json: { ...(await response.json()), failed_since: failedSince },
     })
   })
-  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  const press = (name: string) => buttonsWith(page, name).click()
   await page.getByRole('navigation').getByText('Webhooks').click()
   await page.getByRole('heading', { name: 'ERP' }).waitFor()
   await page.locator('summary').click()

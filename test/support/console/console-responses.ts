@@ -18,8 +18,14 @@ const endpoint = {
 
 const endpoints = [
   endpoint,
-  { ...endpoint, id: 'we_2', events: ['order.paid'], failing_since: '2026-03-02T12:00:00.000Z' },
-  { ...endpoint, id: 'we_4', test: true, description: 'Homologação' },
+  {
+    ...endpoint,
+    id: 'we_2',
+    events: ['order.paid'],
+    description: 'Notas fiscais',
+    failing_since: '2026-03-02T12:00:00.000Z',
+  },
+  { ...endpoint, id: 'we_4', test: true },
   { ...endpoint, id: 'we_3', description: null, status: 'disabled', disabled_reason: 'gone' },
 ]
 
@@ -39,7 +45,10 @@ const failedAttempts = [
 ]
 const states = ['delivered', 'failed', 'pending', 'held', 'canceled', 'expired']
 const deliveries = [
-  ...states.map((state) => ({ ...delivery, id: `dlv_${state}`, state, attempts: failedAttempts })),
+  ...states.map((state) => {
+    const ids = { id: `dlv_${state}`, order_id: `ord_1aB2cD3e_${state}` }
+    return { ...delivery, ...ids, state, attempts: failedAttempts }
+  }),
   { ...delivery, id: 'dlv_test', type: 'webhook.test', order_id: null, sequence: null },
 ]
 
@@ -56,7 +65,7 @@ const testOrder = {
 }
 const gone = { erased: true, status: null, payment_status: null, moves: [] }
 const testOrders = [
-  ...orderStatuses.map((status) => ({ ...testOrder, status, id: `ord_test_1aB2cD3e_${status}` })),
+  ...orderStatuses.map((status, at) => ({ ...testOrder, status, id: `ord_test_1aB2cD3eF4${at}` })),
   { ...testOrder, ...gone, id: 'ord_test_1aB2cD3eF4gH5iJ6kL7mN8oP' },
 ]
 

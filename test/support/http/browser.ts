@@ -27,6 +27,10 @@ export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: path, args })
 }
 
+/** The buttons with this visible text. The accessible name of a button on a card is longer. */
+export const buttonsWith = (page: Page, text: string) =>
+  page.getByRole('button').filter({ hasText: new RegExp(`^${RegExp.escape(text)}$`) })
+
 const FOCUSED_TEXT = 'document.activeElement.innerText.trim()'
 
 /** Presses Tab until the element with this text has the focus. @throws Error if none gets it */

@@ -12,7 +12,11 @@ export function cellText(text: string): string {
   )
 }
 
-/** Shortens a text to the limit of a cell. */
+/** The first half of a character with two code units, such as an emoji, at the end of a text. */
+const HALF_CHARACTER = /[\ud800-\udbff]$/
+
+/** Shortens a text to the limit of a cell, at the end of a character. */
 export function truncate(text: string): string {
-  return text.length <= MAX_CELL ? text : `${text.slice(0, MAX_CELL - 1)}…`
+  if (text.length <= MAX_CELL) return text
+  return `${text.slice(0, MAX_CELL - 1).replace(HALF_CHARACTER, '')}…`
 }

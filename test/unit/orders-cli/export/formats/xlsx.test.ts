@@ -64,6 +64,9 @@ describe('a workbook', () => {
     ['a\u0000b\u001fc\uffff', 'abc'],
     ['a\r\nb', 'a\nb'],
     ['x'.repeat(40_000), `${'x'.repeat(32_766)}…`],
+    [`${'x'.repeat(32_765)}😀😀`, `${'x'.repeat(32_765)}…`],
+    [`${'x'.repeat(32_764)}😀😀`, `${'x'.repeat(32_764)}😀…`],
+    [`${'x'.repeat(32_763)}😀😀`, `${'x'.repeat(32_763)}😀😀`],
   ])('a workbook has only what a cell can hold (%#)', async (name, shown) => {
     expect(await nameOf(name)).toBe(shown)
   })

@@ -1,3 +1,4 @@
+import { extname } from 'node:path'
 import { monotonicClock } from '../../lib/clock.ts'
 import { parseArguments, parseChoice, rejectExtraArgs } from '../arguments.ts'
 import { type Context, connect, resolveBaseUrl } from '../context.ts'
@@ -6,7 +7,12 @@ import { usageError } from '../errors.ts'
 import { followLink } from '../follow-link.ts'
 import { createOrdersProgress } from '../terminal/progress.ts'
 import { filterOptions, filtersOf } from './filters.ts'
-import { createFormat, formatNames } from './formats/format.ts'
+import {
+  createFormat,
+  type FormatName,
+  formatNames,
+  formatsOfExtensions,
+} from './formats/format.ts'
 import { headersNames, rowsNames } from './formats/table.ts'
 import { loadXlsxWriter } from './formats/xlsx.ts'
 import { openPartFile } from './part-file.ts'
@@ -40,6 +46,7 @@ export async function runExport(args: readonly string[], context: Context): Prom
   if (formatName === 'xlsx' && text.out === undefined) {
     throw usageError('--format xlsx precisa de --out ARQUIVO: um terminal não o mostra.', 'export')
   }
+  if (text.out !== undefined) rejectOtherExtension(formatName, text.out)
   if (formatName === 'xlsx') await loadXlsxWriter() // Before any order is read.
   if (flags.has('resume') && text.out === undefined) {
     throw usageError(
@@ -80,4 +87,17 @@ export async function runExport(args: readonly string[], context: Context): Prom
   } finally {
     await part.close()
   }
+}
+
+/** Excel refuses an xlsx file that is named csv, and the reverse. @throws UsageError */
+function rejectOtherExtension(format: FormatName, out: string): void {
+  const extension = extname(out)
+  const formats = formatsOfExtensions.get(extension.toLowerCase()) ?? [format]
+  if (formats.includes(format)) return
+  const own = [...formatsOfExtensions].find(([, some]) => some.includes(format))?.[0] ?? ''
+  const renamed = out.slice(0, -extension.length) + own
+  throw usageError(
+    `--format ${format} não combina com --out ${out}. Use --out ${renamed}, ou --format ${formats.join(' ou ')}.`,
+    'export',
+  )
 }

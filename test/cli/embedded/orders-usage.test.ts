@@ -70,6 +70,15 @@ describe('orders reports an invalid command line with exit code 2', () => {
     ],
     [['export', '--format', 'ndjson', '--rows', 'items'], '--rows e --headers são só para csv'],
     [['export', '--format', 'xlsx'], '--format xlsx precisa de --out'],
+    [
+      ['export', '--format', 'xlsx', '--out', 'a/b.CSV'],
+      '--format xlsx não combina com --out a/b.CSV. Use --out a/b.xlsx, ou --format csv ou csv-br.',
+    ],
+    [
+      ['export', '--format', 'csv-br', '--out', 'a.xlsx'],
+      '--format csv-br não combina com --out a.xlsx. Use --out a.csv, ou --format xlsx.',
+    ],
+    [['export', '--format', 'csv', '--out', 'a.ndjson'], 'Use --out a.csv, ou --format ndjson.'],
     [['export', '--format', 'csv', '--headers', 'en'], '--headers: não existe "en"'],
     [['export', '--format', 'csv', '--created-gte', '31/02/2026'], 'não é uma data'],
     [['export', '--format', 'csv', '--resume'], '--resume precisa de --out'],

@@ -7,6 +7,13 @@ import { writeXlsx } from './xlsx.ts'
 export const formatNames = ['ndjson', 'csv', 'csv-br', 'xlsx'] as const
 export type FormatName = (typeof formatNames)[number]
 
+/** The extensions of files that programs open by their name → the formats that they can read. */
+export const formatsOfExtensions = new Map<string, readonly FormatName[]>([
+  ['.csv', ['csv', 'csv-br']],
+  ['.xlsx', ['xlsx']],
+  ['.ndjson', ['ndjson']],
+])
+
 /** How orders are written. */
 export interface Format extends LineFormat {
   /**

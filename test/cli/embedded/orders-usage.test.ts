@@ -36,14 +36,6 @@ describe('orders --help', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(text)
   })
-
-  it('the help of orders fits into 120 columns', async () => {
-    const helps = await Promise.all(
-      [[], ['export'], ['get'], ['sync']].map((words) => run([...words, '--help'], {})),
-    )
-    const lines = helps.flatMap(({ stdout }) => stdout.split('\n'))
-    expect(lines.filter((line) => line.length > 120)).toEqual([])
-  })
 })
 
 it('orders --version prints the version of the package', async () => {

@@ -17,10 +17,15 @@ it.each(Object.entries(helps))(
   },
 )
 
+it.each(Object.entries(helps))('the help of %s fits into a terminal of 80 columns', (_, text) => {
+  const lines = helpOf(text, ['npm', 'run', '-s', 'orders', '--']).split('\n')
+  expect(lines.filter((line) => line.length > 80)).toEqual([])
+})
+
 it('the help leaves other lines as they are', () => {
   expect(helpOf(ordersHelp, ['npx', 'orders'])).toMatch(/^orders: os pedidos/)
   expect(helpOf(exportHelp, ['npx', 'orders'])).toContain(
-    '  --rows LINHAS        orders, uma linha',
+    '  --rows LINHAS        orders, uma linha por pedido',
   )
 })
 

@@ -51,7 +51,8 @@ export function addSandbox(
       if (json) printJson(sandboxScenarios.map(scenarioJson), context)
       else
         printTable(
-          sandboxScenarios.map(({ id, description }) => ({ id, description })),
+          // In English: the description of the API is for integrators.
+          sandboxScenarios.map(({ id, demo }) => ({ id, description: demo.name })),
           context,
         )
     })

@@ -50,7 +50,7 @@ export const sandboxScenarios = rows.map(([id, name, description]): SandboxScena
   return { id, description, demo }
 })
 
-/** A scenario, as the API returns it and the command prints it. */
+/** A scenario, as the API returns it and the command prints it as JSON. */
 export function scenarioJson({ id, description }: SandboxScenario) {
   return { object: 'sandbox_scenario', id, description } as const
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { serveInProcess } from '../../support/cli/command.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { temporaryFolder } from '../../support/stores/backend.ts'
 import { openServedStore, type ServedStore } from '../../support/stores/served-store.ts'
@@ -49,6 +50,26 @@ describe('the README', () => {
       expect(stdout).toContain(`"${field}":`)
     }
     expect(list).toMatchObject({ object: 'list', data: [{ object: 'order' }], has_more: true })
+  })
+
+  it('the order that the README shows is the one that the demo returns', async () => {
+    const demo = temporaryFolder()
+    const service = await serveInProcess(['--demo'], {
+      DATA_DIR: demo.folder,
+      MANAGEMENT_PORT: '0',
+      CONSOLE_PORT: '0',
+    })
+    const { stdout } = service.output()
+    const [, key = ''] = /export ORDERS_API_KEY=(\S+)/.exec(stdout) ?? []
+    const headers = { authorization: `Bearer ${key}` }
+    const response = await fetch(`${service.baseUrl}/v1/orders?limit=1`, { headers })
+    const [jsonc = ''] = blocks('jsonc')
+    const json = jsonc.replace(/\/\/.*|\/\*.*?\*\//g, '').replace(/,(?=\s*})/g, '')
+    const { updated_at: _, ...shown } = JSON.parse(json).data[0]
+    const returned = await response.json()
+    await service.stop()
+    demo.remove()
+    expect(returned).toMatchObject({ data: [shown] })
   })
 
   describe('the TypeScript sample of the README', () => {

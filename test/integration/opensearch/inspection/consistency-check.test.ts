@@ -118,7 +118,10 @@ describe('a check', () => {
       missing: 0,
       extra: 0,
     })
-    const places = examples.map(({ orderId, what }) => [orderId, /version in [^)]+/.exec(what)?.[0]])
+    const places = examples.map(({ orderId, what }) => [
+      orderId,
+      /version in [^)]+/.exec(what)?.[0],
+    ])
     expect(places.toSorted()).toEqual(
       ['ord_0', 'ord_2'].map((id) => [id, `version in ${test.prefix}order-heads-v1/_doc/${id}`]),
     )

@@ -1,7 +1,6 @@
 import { createEnvironmentReader, type Environment } from './environment.ts'
 import { parseKafka } from './kafka.ts'
 import {
-  consoleOrigin,
   host,
   matching,
   PATH_HELP,
@@ -10,6 +9,7 @@ import {
   parseSecret,
   path,
   urls,
+  webOrigin,
 } from './parsers.ts'
 import { parseTracing } from './tracing.ts'
 import { parseTrustedProxies } from './trusted-proxies.ts'
@@ -54,7 +54,7 @@ export function parseConfig(env: Environment) {
     /** `undefined`: there is no console. */
     consolePort: optionalPort('CONSOLE_PORT'),
     /** The origin of the links to the console; `undefined`: its port on this machine. */
-    consoleUrl: read('CONSOLE_URL', consoleOrigin, CONSOLE_URL_HELP, undefined),
+    consoleUrl: read('CONSOLE_URL', webOrigin, CONSOLE_URL_HELP, undefined),
     dataDir: read('DATA_DIR', path, PATH_HELP, './data'),
     /** Nodes of the OpenSearch cluster; `undefined`: the embedded store. */
     opensearchUrls: read('OPENSEARCH_URL', urls(['http:', 'https:']), OPENSEARCH_HELP, undefined),
@@ -175,7 +175,7 @@ const CIDR_HELP =
 const TOKENS_HELP =
   'expected name:role:sha256 entries separated by commas, names and digests each once; a name of 1 to 64 letters, digits, "_" or "-"; the role admin or read; the SHA-256 of the token as 64 lower-case hexadecimal digits'
 const CONSOLE_URL_HELP =
-  'expected the origin of the console, such as https://console.example, without path; http only with localhost or 127.0.0.1, because browsers refuse its cookie over http from other hosts'
+  'expected the origin of the console, such as https://console.example, without path'
 const SECRETS_HELP =
   'expected kid:base64 pairs separated by commas, the first signs; a kid of 1 to 16 letters, digits, "_" or "-", each once; secrets of at least 32 bytes'
 const OPENSEARCH_HELP =

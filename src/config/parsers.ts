@@ -147,18 +147,10 @@ export function parseManagementTokens(value: string): ManagementToken[] | undefi
 
 const TOKEN = /^([A-Za-z0-9_-]{1,64}):([a-z]+):([0-9a-f]{64})$/
 
-/** The hosts of this machine, as `URL` prints them. */
-const LOCAL_HOST = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/
-
-/**
- * The origin of the console: protocol, host and port. Over http, browsers accept its `Secure` cookie
- * from this machine alone.
- */
-export const consoleOrigin = (value: string) => {
+/** The origin of a website: protocol, host and port. */
+export const webOrigin = (value: string) => {
   const url = URL.parse(value)
-  if (url === null || url.port === '0') return
-  const isLocalHttp = url.protocol === 'http:' && LOCAL_HOST.test(url.hostname)
-  if (url.protocol !== 'https:' && !isLocalHttp) return
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.port === '0') return
   const isOrigin = [url.username, url.password, url.search, url.hash].every((part) => part === '')
   return isOrigin && url.pathname === '/' ? url.origin : undefined
 }

@@ -50,6 +50,23 @@ it('serve --demo starts without a link to the console while its account is block
   expect(stdout).not.toContain('/painel#')
 })
 
+it.each([
+  ['http://console.example', true],
+  ['http://localhost.example:9002', true],
+  ['https://console.example', false],
+  ['http://a.localhost:9002', false],
+  ['http://[::1]:9002', false],
+])('serve with the console on %s warns of its cookie: %s', async (origin, isWarned) => {
+  const { folder, remove } = temporaryFolder()
+  onTestFinished(remove)
+  const env = { DATA_DIR: folder, CONSOLE_PORT: '0', CONSOLE_URL: origin }
+  await runCommand(['index', 'init'], env)
+  const service = await serveInProcess([], env)
+  const { stderr } = service.output()
+  await service.stop()
+  expect(stderr.includes('browsers refuse the cookie of the console')).toBe(isWarned)
+})
+
 it('serve --demo ends when the link to the console cannot be stored', async () => {
   const { folder, remove } = temporaryFolder()
   onTestFinished(remove)

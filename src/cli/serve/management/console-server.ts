@@ -65,6 +65,7 @@ export async function startConsole(
   }
   if (!(await listenOrContinue(app, port, logger))) return OFF
   const url = origin()
+  if (!acceptsSecureCookie(url)) logger.warn({ origin: url }, INSECURE_ORIGIN)
   const close = () => drainAndClose(app)
   try {
     const demoLink = demo ? await createDemoLink(management, url) : null
@@ -76,6 +77,18 @@ export async function startConsole(
 }
 
 const OFF: ConsoleServer = { url: null, demoLink: null, close: async () => {} }
+
+const INSECURE_ORIGIN =
+  'browsers refuse the cookie of the console over http from other machines, so its links start no session: set CONSOLE_URL to an https origin'
+
+/** The hosts of this machine, as `URL` prints them. */
+const LOCAL_HOST = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/
+
+/** Whether browsers accept a `Secure` cookie from this origin. */
+function acceptsSecureCookie(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin)
+  return protocol === 'https:' || LOCAL_HOST.test(hostname)
+}
 
 /** A browser accepts the session's cookie over http on the loopback address. */
 function localOrigin(app: FastifyInstance): string {

@@ -9,9 +9,13 @@ import {
   unbounded,
 } from '../../../lib/request-scope.ts'
 import { parseJson } from '../../../lib/text/json.ts'
-import { DeadlineConnection, type RawRequest, type RawResponse } from './deadline-connection.ts'
+import {
+  DeadlineConnection,
+  type RawRequest,
+  type RawResponse,
+} from './connection/deadline-connection.ts'
+import { NodePool } from './connection/node-pool.ts'
 import { NOT_FOUND, NOT_JSON, toStoreError } from './errors.ts'
-import { NodePool } from './node-pool.ts'
 
 export interface OpenSearchNodes {
   /** URLs; the credentials of the first that has some are for all. */

@@ -1,17 +1,17 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { Connection, errors } from '@opensearch-project/opensearch'
-import { errorText } from '../../../lib/errors/error-text.ts'
-import { collectBytes } from '../../../lib/http-client/body-sink.ts'
+import { errorText } from '../../../../lib/errors/error-text.ts'
+import { collectBytes } from '../../../../lib/http-client/body-sink.ts'
 import {
   createHttpPool,
   type HttpPool,
   type PendingResponse,
-} from '../../../lib/http-client/pool.ts'
-import { type PlainRequest, serializeRequest } from '../../../lib/http-client/request.ts'
-import { parseHeaders } from '../../../lib/http-client/response-reader.ts'
-import type { OwnedBytes } from '../../../lib/owned-bytes.ts'
-import { ClientDisconnected, type RequestScope } from '../../../lib/request-scope.ts'
+} from '../../../../lib/http-client/pool.ts'
+import { type PlainRequest, serializeRequest } from '../../../../lib/http-client/request.ts'
+import { parseHeaders } from '../../../../lib/http-client/response-reader.ts'
+import type { OwnedBytes } from '../../../../lib/owned-bytes.ts'
+import { ClientDisconnected, type RequestScope } from '../../../../lib/request-scope.ts'
 
 type Options = ConstructorParameters<typeof Connection>[0]
 type Params = Parameters<Connection['request']>[0]

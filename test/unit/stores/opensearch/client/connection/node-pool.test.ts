@@ -1,7 +1,7 @@
 import { Connection } from '@opensearch-project/opensearch'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { HOUR_MS } from '../../../../../src/lib/durations.ts'
-import { NodePool } from '../../../../../src/stores/opensearch/client/node-pool.ts'
+import { HOUR_MS } from '../../../../../../src/lib/durations.ts'
+import { NodePool } from '../../../../../../src/stores/opensearch/client/connection/node-pool.ts'
 
 const START_MS = Date.parse('2026-03-01T12:00:00Z')
 const PING_INTERVAL_MS = 10_000

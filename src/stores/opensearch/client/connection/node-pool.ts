@@ -1,5 +1,5 @@
 import { ConnectionPool } from '@opensearch-project/opensearch'
-import { wallClock } from '../../../lib/clock.ts'
+import { wallClock } from '../../../../lib/clock.ts'
 
 type Options = ConstructorParameters<typeof ConnectionPool>[0]
 type Resurrect = ConnectionPool['resurrect']

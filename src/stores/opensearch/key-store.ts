@@ -12,9 +12,9 @@ import {
   type StoredDocument,
 } from './client/documents.ts'
 import { CONFLICT, isRejectedWith } from './client/errors.ts'
-import { searchLinearizable } from './client/linearizable-search.ts'
 import { replaceDocument } from './client/replace-document.ts'
-import { completeHits, type Hit } from './client/search-response.ts'
+import { searchLinearizable } from './client/search/linearizable-search.ts'
+import { completeHits, type Hit } from './client/search/search-response.ts'
 import { refreshIndices } from './client/shards.ts'
 import type { EnsureIndices } from './indices/ensure-indices.ts'
 import type { IndexNames } from './indices/index-names.ts'

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../src/lib/errors/unavailable.ts'
 import { RequestRejectedError } from '../../../src/stores/opensearch/client/errors.ts'
-import { MARKER_ID } from '../../../src/stores/opensearch/client/linearizable-search.ts'
+import { MARKER_ID } from '../../../src/stores/opensearch/client/search/linearizable-search.ts'
 import {
   createOpenSearchKeyStore,
   type OpenSearchKeyStoreOptions,

@@ -1,6 +1,6 @@
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { type OpenSearch, read } from './client.ts'
-import { isCompleteOverShards } from './search-response.ts'
+import { isCompleteOverShards } from './search/search-response.ts'
 
 /** The number of primary shards of an index, by its name or alias. @throws Unavailable */
 export async function readShardCount(

@@ -3,7 +3,12 @@ import {
   keyFields,
 } from '../../../indexing/consistency-check/index-inspection.ts'
 import { readAhead } from '../../../lib/async/read-ahead.ts'
-import { LACKS_SORT_KEYS, type ScannedHit, scanDocuments, searchPrimary } from '../client/scan.ts'
+import {
+  LACKS_SORT_KEYS,
+  type ScannedHit,
+  scanDocuments,
+  searchPrimary,
+} from '../client/search/scan.ts'
 import { refreshIndices } from '../client/shards.ts'
 import { findDamaged } from '../damaged-documents.ts'
 import type { OpenSearchInspectionOptions } from './inspection-options.ts'

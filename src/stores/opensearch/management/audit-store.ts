@@ -3,8 +3,8 @@ import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import type { AuditEntry } from '../../../management/audit/audit-entry.ts'
 import type { AuditStore } from '../../../management/audit/audit-store.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
-import { type IndexTarget, refreshIndex, searchRaw } from '../client/document-search.ts'
-import { completeRawHits } from '../client/search-response.ts'
+import { type IndexTarget, refreshIndex, searchRaw } from '../client/search/document-search.ts'
+import { completeRawHits } from '../client/search/search-response.ts'
 import { storedObject } from './stored-object.ts'
 
 /** The document of an entry; its id is that of the entry. */

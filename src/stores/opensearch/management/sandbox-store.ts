@@ -1,9 +1,9 @@
 import type { SandboxOrder, SandboxStore } from '../../../management/sandbox/sandbox-store.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
-import { type IndexTarget, refreshIndex, searchRaw } from '../client/document-search.ts'
 import { readDocument } from '../client/documents.ts'
 import { replaceDocument } from '../client/replace-document.ts'
-import { completeRawHits } from '../client/search-response.ts'
+import { type IndexTarget, refreshIndex, searchRaw } from '../client/search/document-search.ts'
+import { completeRawHits } from '../client/search/search-response.ts'
 import { documentId } from '../order-document-source.ts'
 import { storedObject } from './stored-object.ts'
 

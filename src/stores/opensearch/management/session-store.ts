@@ -5,8 +5,8 @@ import type {
 } from '../../../management/sessions/session-store.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
 import { purgeMatching, removeMatching } from '../client/bulk/write-matching.ts'
-import type { IndexTarget } from '../client/document-search.ts'
 import { readDocument } from '../client/documents.ts'
+import type { IndexTarget } from '../client/search/document-search.ts'
 import { storedObject } from './stored-object.ts'
 
 const SESSION_FIELDS = ['digest', 'accountId', 'subject', 'capabilities', 'expiresAt'] as const

@@ -1,5 +1,5 @@
-import type { FoundDocument, IndexTarget } from '../client/document-search.ts'
 import { damagedDocument } from '../client/errors.ts'
+import type { FoundDocument, IndexTarget } from '../client/search/document-search.ts'
 
 /**
  * Returns the object that a document stores in `name`.

@@ -8,7 +8,7 @@ import {
   searchHits,
   searchPages,
   searchRaw,
-} from '../client/document-search.ts'
+} from '../client/search/document-search.ts'
 import { storedObject } from './stored-object.ts'
 
 /** The document of one key on one day in one run of a process. */

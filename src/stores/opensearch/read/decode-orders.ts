@@ -11,7 +11,7 @@ import { upgradeOrder } from '../../../orders/upgrade-order.ts'
 import { parseResponse, toResponseError } from '../client/client.ts'
 import { parseGetResponse } from '../client/documents.ts'
 import { toStoreError } from '../client/errors.ts'
-import { completeHits, positionOf } from '../client/search-response.ts'
+import { completeHits, positionOf } from '../client/search/search-response.ts'
 import { toPublicJson } from '../order-document-source.ts'
 import { isTombstone } from '../tombstone.ts'
 import {

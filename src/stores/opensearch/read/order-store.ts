@@ -14,7 +14,7 @@ import {
 } from '../client/client.ts'
 import { readEachSource } from '../client/documents.ts'
 import { IndexMissing } from '../client/errors.ts'
-import { completeHits, positionOf } from '../client/search-response.ts'
+import { completeHits, positionOf } from '../client/search/search-response.ts'
 import type { IndexNames } from '../indices/index-names.ts'
 import { documentAddress, documentId } from '../order-document-source.ts'
 import { readByOrder } from '../read-by-order.ts'

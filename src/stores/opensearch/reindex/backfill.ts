@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { backoffMs } from '../../../lib/async/backoff.ts'
 import { readAhead } from '../../../lib/async/read-ahead.ts'
-import { LACKS_SORT_KEYS, scanDocuments } from '../client/scan.ts'
+import { LACKS_SORT_KEYS, scanDocuments } from '../client/search/scan.ts'
 import { describeDamaged, findDamaged } from '../damaged-documents.ts'
 import { type CopyOptions, copyDifferences } from './copy-documents.ts'
 import type { IndexVersions } from './index-versions.ts'

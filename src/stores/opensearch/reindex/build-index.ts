@@ -1,6 +1,6 @@
 import type { ReindexEvents, Reindexing } from '../../../indexing/reindexing.ts'
 import { MAX_CLOCK_SKEW_MS } from '../../../indexing/writer/clock-skew.ts'
-import { newestWriteTimestamp } from '../client/scan.ts'
+import { newestWriteTimestamp } from '../client/search/scan.ts'
 import type { EnsureIndices } from '../indices/ensure-indices.ts'
 import { concreteIndex, indexVersion } from '../indices/index-names.ts'
 import { backfill } from './backfill.ts'

@@ -1,5 +1,5 @@
 import { readAhead } from '../../../lib/async/read-ahead.ts'
-import { type ScannedHit, scanDocuments } from '../client/scan.ts'
+import { type ScannedHit, scanDocuments } from '../client/search/scan.ts'
 import {
   type DocumentOptions,
   type RetryOptions,

@@ -6,7 +6,7 @@ import {
   refreshIndex,
   searchCurrent,
   searchRaw,
-} from '../client/document-search.ts'
+} from '../client/search/document-search.ts'
 import type { ReportDamaged } from './damage-report.ts'
 import { parseDelivery, storedDelivery } from './delivery-document.ts'
 import { afterDelivery, FIRST_EVENT_FIRST, LAST_EVENT_FIRST } from './delivery-position.ts'

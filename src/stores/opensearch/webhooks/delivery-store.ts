@@ -1,10 +1,14 @@
 import type { DeliveryStore } from '../../../webhooks/deliveries/delivery-store.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
 import { purgeMatching, writeMatching } from '../client/bulk/write-matching.ts'
-import { type FoundDocument, type IndexTarget, refreshIndex } from '../client/document-search.ts'
 import { documentState, readDocument, readDocuments } from '../client/documents.ts'
 import { damagedDocument } from '../client/errors.ts'
-import { MARKER_ID } from '../client/linearizable-search.ts'
+import {
+  type FoundDocument,
+  type IndexTarget,
+  refreshIndex,
+} from '../client/search/document-search.ts'
+import { MARKER_ID } from '../client/search/linearizable-search.ts'
 import type { ReportDamaged } from './damage-report.ts'
 import { deliverySource, parseDelivery, revisionOf, storedDelivery } from './delivery-document.ts'
 import { createOpenSearchDeliverySearch, intactDelivery } from './delivery-search.ts'

@@ -1,12 +1,12 @@
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { read } from '../client/client.ts'
+import { BAD_REQUEST, FORBIDDEN, isRejectedWith } from '../client/errors.ts'
 import {
   type FoundDocument,
   type IndexTarget,
   refreshIndex,
   searchPages,
-} from '../client/document-search.ts'
-import { BAD_REQUEST, FORBIDDEN, isRejectedWith } from '../client/errors.ts'
+} from '../client/search/document-search.ts'
 
 /** Documents that changed, and the token for the next call. */
 export interface DocumentChanges {

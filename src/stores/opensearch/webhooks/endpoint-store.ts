@@ -1,15 +1,15 @@
 import type { Endpoint } from '../../../webhooks/endpoints/endpoint.ts'
 import type { EndpointStore } from '../../../webhooks/endpoints/endpoint-store.ts'
 import { purgeMatching } from '../client/bulk/write-matching.ts'
+import { readDocument } from '../client/documents.ts'
+import { CONFLICT, damagedDocument, IndexMissing, RequestRejectedError } from '../client/errors.ts'
+import { replaceDocument } from '../client/replace-document.ts'
 import {
   type FoundDocument,
   type IndexTarget,
   searchPages,
   searchRaw,
-} from '../client/document-search.ts'
-import { readDocument } from '../client/documents.ts'
-import { CONFLICT, damagedDocument, IndexMissing, RequestRejectedError } from '../client/errors.ts'
-import { replaceDocument } from '../client/replace-document.ts'
+} from '../client/search/document-search.ts'
 import type { ReportDamaged } from './damage-report.ts'
 import { readChanges } from './endpoint-changes.ts'
 import { endpointSource, parseEndpoint } from './endpoint-document.ts'

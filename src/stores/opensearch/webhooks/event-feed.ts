@@ -9,13 +9,13 @@ import {
 import type { EventBacklog, EventFeed } from '../../../webhooks/webhook-stores.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
 import { purgeMatching, writeMatching } from '../client/bulk/write-matching.ts'
+import { IndexMissing } from '../client/errors.ts'
 import {
   type FoundDocument,
   type IndexTarget,
   searchCurrent,
   searchRaw,
-} from '../client/document-search.ts'
-import { IndexMissing } from '../client/errors.ts'
+} from '../client/search/document-search.ts'
 import type { EventRecordSource } from '../event-record-document.ts'
 import type { ReportDamaged } from './damage-report.ts'
 

@@ -14,7 +14,7 @@ import {
   type ScannedHit,
   scanDocuments,
   searchPrimary,
-} from '../client/scan.ts'
+} from '../client/search/scan.ts'
 import { readShardCount } from '../client/shards.ts'
 import { describeDamaged, REPAIR_HINT } from '../damaged-documents.ts'
 import { parseStoredDocument, serializeDocument } from '../order-document-source.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { connectOpenSearch } from '../../../../src/stores/opensearch/client/client.ts'
-import type { IndexTarget } from '../../../../src/stores/opensearch/client/document-search.ts'
+import type { IndexTarget } from '../../../../src/stores/opensearch/client/search/document-search.ts'
 import { createOpenSearchIdempotencyStore } from '../../../../src/stores/opensearch/management/idempotency-store.ts'
 import { createOpenSearchSandboxStore } from '../../../../src/stores/opensearch/management/sandbox-store.ts'
 import { GENEROUS_MS, useScriptedNodes } from '../../../support/stores/scripted/scripted-nodes.ts'

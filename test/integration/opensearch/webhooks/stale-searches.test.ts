@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MARKER_ID } from '../../../../src/stores/opensearch/client/linearizable-search.ts'
+import { MARKER_ID } from '../../../../src/stores/opensearch/client/search/linearizable-search.ts'
 import { revisionOf } from '../../../../src/stores/opensearch/webhooks/delivery-document.ts'
 import { createOpenSearchWebhookStores } from '../../../../src/stores/opensearch/webhooks/webhook-stores.ts'
 import type { Delivery } from '../../../../src/webhooks/deliveries/delivery.ts'

@@ -1,9 +1,9 @@
 import { createRetryBudget } from '../../../../lib/async/retry-until-deadline.ts'
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
 import { write } from '../client.ts'
-import type { IndexTarget } from '../document-search.ts'
 import { type DocumentState, documentState } from '../documents.ts'
 import { NOT_FOUND } from '../errors.ts'
+import type { IndexTarget } from '../search/document-search.ts'
 import { firstChunk } from './bulk-request.ts'
 import {
   BULK_FILTER_PATH,

@@ -3,8 +3,8 @@ import {
   type IndexTarget,
   refreshIndex,
   searchPages,
-} from '../document-search.ts'
-import { type LinearizableSearch, searchLinearizable } from '../linearizable-search.ts'
+} from '../search/document-search.ts'
+import { type LinearizableSearch, searchLinearizable } from '../search/linearizable-search.ts'
 import { type DocumentWrite, sendWrites } from './send-writes.ts'
 
 /** Sources of these documents are in memory at a time. */

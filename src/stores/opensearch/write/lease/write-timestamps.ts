@@ -1,5 +1,8 @@
 import { type OpenSearch, read } from '../../client/client.ts'
-import { completeHitsOfAllShards, type SearchResponse } from '../../client/search-response.ts'
+import {
+  completeHitsOfAllShards,
+  type SearchResponse,
+} from '../../client/search/search-response.ts'
 import { refreshIndices } from '../../client/shards.ts'
 import type { IndexNames } from '../../indices/index-names.ts'
 import { NO_TOMBSTONES, REMOVED_FIELD } from '../../tombstone.ts'

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
-import { NULL_INSTANT_KEY } from '../../../../../src/orders/order-store.ts'
+import { Unavailable } from '../../../../../../src/lib/errors/unavailable.ts'
+import { NULL_INSTANT_KEY } from '../../../../../../src/orders/order-store.ts'
 import {
   completeHits,
   completeHitsOfAllShards,
   positionOf,
-} from '../../../../../src/stores/opensearch/client/search-response.ts'
+} from '../../../../../../src/stores/opensearch/client/search/search-response.ts'
 
 const hit = (sort: unknown) => ({ _id: 'acc_1:ord_1', sort, _source: { id: 'ord_1' } })
 const SHARD = { total: 1, successful: 1, skipped: 0, failed: 0 }

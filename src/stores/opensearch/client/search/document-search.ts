@@ -1,8 +1,8 @@
-import { Unavailable } from '../../../lib/errors/unavailable.ts'
-import { type OpenSearch, parseResponse, readRaw } from './client.ts'
-import { type DocumentState, documentState, readDocuments } from './documents.ts'
+import { Unavailable } from '../../../../lib/errors/unavailable.ts'
+import { type OpenSearch, parseResponse, readRaw } from '../client.ts'
+import { type DocumentState, documentState, readDocuments } from '../documents.ts'
+import { refreshIndices } from '../shards.ts'
 import { completeRawHits, type SearchResponse } from './search-response.ts'
-import { refreshIndices } from './shards.ts'
 
 /** The index of one kind of document, by its alias. */
 export interface IndexTarget {

@@ -1,8 +1,8 @@
-import { Unavailable } from '../../../lib/errors/unavailable.ts'
-import { TOMBSTONES } from '../tombstone.ts'
-import { type OpenSearch, read } from './client.ts'
+import { Unavailable } from '../../../../lib/errors/unavailable.ts'
+import { TOMBSTONES } from '../../tombstone.ts'
+import { type OpenSearch, read } from '../client.ts'
+import { primaryOf } from '../shards.ts'
 import { completeHitsOfAllShards, type SearchResponse } from './search-response.ts'
-import { primaryOf } from './shards.ts'
 
 /** A document of a scan, with the selected fields. */
 export interface ScannedHit {

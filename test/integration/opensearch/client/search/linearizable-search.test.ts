@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
-import { removeMatching } from '../../../../src/stores/opensearch/client/bulk/write-matching.ts'
+import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
+import { removeMatching } from '../../../../../src/stores/opensearch/client/bulk/write-matching.ts'
 import {
   MARKER_ID,
   searchLinearizable,
-} from '../../../../src/stores/opensearch/client/linearizable-search.ts'
+} from '../../../../../src/stores/opensearch/client/search/linearizable-search.ts'
 import {
   foundWithMarker as found,
   stateFields as state,
-} from '../../../support/stores/scripted/linearizable-responses.ts'
+} from '../../../../support/stores/scripted/linearizable-responses.ts'
 import {
   GENEROUS_MS,
   thrownBy,
   useScriptedNodes,
-} from '../../../support/stores/scripted/scripted-nodes.ts'
-import { type Behaviour, respond } from '../../../support/stores/scripted/scripted-server.ts'
+} from '../../../../support/stores/scripted/scripted-nodes.ts'
+import { type Behaviour, respond } from '../../../../support/stores/scripted/scripted-server.ts'
 
 const { serve, connect } = useScriptedNodes()
 

@@ -1,5 +1,5 @@
-import { Unavailable } from '../../../lib/errors/unavailable.ts'
-import type { Position } from '../../../orders/order-store.ts'
+import { Unavailable } from '../../../../lib/errors/unavailable.ts'
+import type { Position } from '../../../../orders/order-store.ts'
 
 /** The fields of a search response that this module reads. */
 export interface SearchResponse {

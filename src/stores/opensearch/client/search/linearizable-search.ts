@@ -1,5 +1,7 @@
-import { Unavailable } from '../../../lib/errors/unavailable.ts'
-import { read } from './client.ts'
+import { Unavailable } from '../../../../lib/errors/unavailable.ts'
+import { read } from '../client.ts'
+import { type DocumentState, documentState, isOlderState } from '../documents.ts'
+import { stateOf } from '../replace-document.ts'
 import {
   type DocumentSearchResponse,
   type FoundDocument,
@@ -7,8 +9,6 @@ import {
   type IndexTarget,
   searchRaw,
 } from './document-search.ts'
-import { type DocumentState, documentState, isOlderState } from './documents.ts'
-import { stateOf } from './replace-document.ts'
 
 /** The id of a document without fields, which no query of a caller may match. */
 export const MARKER_ID = 'search-marker'

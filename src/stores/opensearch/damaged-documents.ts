@@ -1,6 +1,6 @@
 import type { OpenSearch } from './client/client.ts'
 import { documentBatches, orderByteLength } from './client/document-batches.ts'
-import { readSourceBytes } from './client/documents.ts'
+import { readSourceBytes } from './client/documents/documents.ts'
 import { type IndexToRead, nameOf, type ScannedHit } from './client/search/scan.ts'
 import { isIntactSource } from './order-document-source.ts'
 

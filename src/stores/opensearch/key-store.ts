@@ -3,16 +3,16 @@ import { monotonicClock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { type Instrument, noopInstrument } from '../../lib/instrument.ts'
 import { unbounded } from '../../lib/request-scope.ts'
-import { createBatchedReads } from './client/batched-reads.ts'
 import { type OpenSearch, type OpenSearchOperation, read, write } from './client/client.ts'
+import { createBatchedReads } from './client/documents/batched-reads.ts'
 import {
   type DocumentAddress,
   type DocumentState,
   readDocument,
   type StoredDocument,
-} from './client/documents.ts'
+} from './client/documents/documents.ts'
+import { replaceDocument } from './client/documents/replace-document.ts'
 import { CONFLICT, isRejectedWith } from './client/errors.ts'
-import { replaceDocument } from './client/replace-document.ts'
 import { searchLinearizable } from './client/search/linearizable-search.ts'
 import { completeHits, type Hit } from './client/search/search-response.ts'
 import { refreshIndices } from './client/shards.ts'

@@ -4,7 +4,11 @@ import type {
 } from '../../../indexing/consistency-check/index-inspection.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
 import { checksumMatches } from '../checksum-header.ts'
-import { type MgetDocument, type MgetRequest, readDocuments } from '../client/documents.ts'
+import {
+  type MgetDocument,
+  type MgetRequest,
+  readDocuments,
+} from '../client/documents/documents.ts'
 import { documentAddress, storedBytes } from '../order-document-source.ts'
 import { readByOrder } from '../read-by-order.ts'
 import { toInspectedRecord } from '../version-record-document.ts'

@@ -1,5 +1,5 @@
 import { documentBatches, orderByteLength } from '../client/document-batches.ts'
-import { readSourceBytes } from '../client/documents.ts'
+import { readSourceBytes } from '../client/documents/documents.ts'
 import { describeDamaged, REPAIR_HINT } from '../damaged-documents.ts'
 import { parseStoredDocument, serializeDocument } from '../order-document-source.ts'
 import { renderTombstone } from '../tombstone.ts'

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { backoffMs } from '../../../lib/async/backoff.ts'
 import { readAhead } from '../../../lib/async/read-ahead.ts'
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
-import { documentState, readDocuments } from '../client/documents.ts'
+import { documentState, readDocuments } from '../client/documents/documents.ts'
 import { scanRecordHits, type VersionRecordHit } from '../inspection/version-record-scan.ts'
 import { toVersionRecord } from '../version-record-document.ts'
 import {

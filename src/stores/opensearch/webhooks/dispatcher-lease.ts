@@ -8,8 +8,8 @@ import type {
   DispatcherStatus,
 } from '../../../webhooks/webhook-stores.ts'
 import type { OpenSearch } from '../client/client.ts'
-import { readDocument } from '../client/documents.ts'
-import { replaceDocument } from '../client/replace-document.ts'
+import { readDocument } from '../client/documents/documents.ts'
+import { replaceDocument } from '../client/documents/replace-document.ts'
 import {
   createHolderName,
   isSameState,

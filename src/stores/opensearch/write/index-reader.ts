@@ -13,7 +13,7 @@ import { lookupColumns } from '../../../orders/lookups.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
 import { checksumMatches } from '../checksum-header.ts'
 import type { OpenSearch } from '../client/client.ts'
-import { documentState, type MgetDocument, readDocuments } from '../client/documents.ts'
+import { documentState, type MgetDocument, readDocuments } from '../client/documents/documents.ts'
 import { type ScannedHit, scanDocuments } from '../client/search/scan.ts'
 import { type EventRecordSource, eventRecordId } from '../event-record-document.ts'
 import {

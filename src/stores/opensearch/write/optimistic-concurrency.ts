@@ -1,4 +1,4 @@
-import type { DocumentState } from '../client/documents.ts'
+import type { DocumentState } from '../client/documents/documents.ts'
 import { renderTombstone } from '../tombstone.ts'
 
 export type BulkTarget = 'orders' | 'eventRecords' | 'versionRecords'

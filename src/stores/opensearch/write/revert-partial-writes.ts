@@ -8,7 +8,7 @@ import {
   type MgetDocument,
   readDocuments,
   readSourceBytes,
-} from '../client/documents.ts'
+} from '../client/documents/documents.ts'
 import {
   newestWriteTimestamp,
   type ScannedHit,

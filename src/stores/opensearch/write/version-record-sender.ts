@@ -1,7 +1,7 @@
 import { firstChunk } from '../client/bulk/bulk-request.ts'
 import { type BulkItemResult, outcomeOf } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'
-import { documentState, readDocuments } from '../client/documents.ts'
+import { documentState, readDocuments } from '../client/documents/documents.ts'
 import { actionLines, type BulkItem, checkAccepted } from './bulk-item.ts'
 import {
   createOptimisticConcurrency,

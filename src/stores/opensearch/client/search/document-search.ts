@@ -1,6 +1,6 @@
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
 import { type OpenSearch, parseResponse, readRaw } from '../client.ts'
-import { type DocumentState, documentState, readDocuments } from '../documents.ts'
+import { type DocumentState, documentState, readDocuments } from '../documents/documents.ts'
 import { refreshIndices } from '../shards.ts'
 import { completeRawHits, type SearchResponse } from './search-response.ts'
 

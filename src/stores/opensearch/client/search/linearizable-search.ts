@@ -1,7 +1,7 @@
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
 import { read } from '../client.ts'
-import { type DocumentState, documentState, isOlderState } from '../documents.ts'
-import { stateOf } from '../replace-document.ts'
+import { type DocumentState, documentState, isOlderState } from '../documents/documents.ts'
+import { stateOf } from '../documents/replace-document.ts'
 import {
   type DocumentSearchResponse,
   type FoundDocument,

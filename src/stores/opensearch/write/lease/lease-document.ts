@@ -1,7 +1,7 @@
 import type { WriterPurpose } from '../../../../indexing/writer/order-index.ts'
 import type { OpenSearch } from '../../client/client.ts'
-import { readDocument, type StoredDocument } from '../../client/documents.ts'
-import { replaceDocument } from '../../client/replace-document.ts'
+import { readDocument, type StoredDocument } from '../../client/documents/documents.ts'
+import { replaceDocument } from '../../client/documents/replace-document.ts'
 import type { IndexNames } from '../../indices/index-names.ts'
 
 /**

@@ -1,13 +1,13 @@
-import { Unavailable } from '../../../lib/errors/unavailable.ts'
-import type { RequestScope } from '../../../lib/request-scope.ts'
-import { type OpenSearch, parseResponse, readRaw } from './client.ts'
+import { Unavailable } from '../../../../lib/errors/unavailable.ts'
+import type { RequestScope } from '../../../../lib/request-scope.ts'
+import { type OpenSearch, parseResponse, readRaw } from '../client.ts'
+import { joinCalls } from '../joined-calls.ts'
 import {
   type GetResponse,
   parseGetResponse,
   type StoredDocument,
   unreadableDocument,
 } from './documents.ts'
-import { joinCalls } from './joined-calls.ts'
 
 export interface BatchedReadsOptions {
   client: OpenSearch

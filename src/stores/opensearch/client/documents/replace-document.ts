@@ -1,7 +1,7 @@
-import { Unavailable } from '../../../lib/errors/unavailable.ts'
-import { type OpenSearch, write } from './client.ts'
+import { Unavailable } from '../../../../lib/errors/unavailable.ts'
+import { type OpenSearch, write } from '../client.ts'
+import { CONFLICT, isRejectedWith } from '../errors.ts'
 import { type DocumentAddress, type DocumentState, documentState } from './documents.ts'
-import { CONFLICT, isRejectedWith } from './errors.ts'
 
 export interface ReplaceOptions {
   /** Includes the wait for a refresh. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseJson } from '../../../../../src/lib/text/json.ts'
-import { extractSources } from '../../../../../src/stores/opensearch/client/mget-sources.ts'
+import { parseJson } from '../../../../../../src/lib/text/json.ts'
+import { extractSources } from '../../../../../../src/stores/opensearch/client/documents/mget-sources.ts'
 
 const before = { _index: 'orders-v1', _id: 'acc_1:ord_1', _version: 3, found: true }
 const missing = { _index: 'orders-v1', _id: 'acc_1:ord_2', found: false }

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
+import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import {
   type DocumentWrite,
   sendWrites,
-} from '../../../../src/stores/opensearch/client/bulk/send-writes.ts'
+} from '../../../../../src/stores/opensearch/client/bulk/send-writes.ts'
 import {
   GENEROUS_MS,
   SHORT_MS,
   thrownBy,
   useScriptedNodes,
-} from '../../../support/stores/scripted/scripted-nodes.ts'
-import { type Behaviour, respond } from '../../../support/stores/scripted/scripted-server.ts'
+} from '../../../../support/stores/scripted/scripted-nodes.ts'
+import { type Behaviour, respond } from '../../../../support/stores/scripted/scripted-server.ts'
 
 const { serve, connect } = useScriptedNodes()
 

@@ -10,7 +10,7 @@ import { NULL_INSTANT_KEY, type Position, type Sort } from '../../../src/orders/
 import {
   documentId,
   serializeDocument,
-} from '../../../src/stores/opensearch/order-document-source.ts'
+} from '../../../src/stores/opensearch/order-documents/order-document-source.ts'
 import { sum } from '../../../test/harness/statistics.ts'
 
 /** An account with a number of orders. */

@@ -10,7 +10,7 @@ import {
   searchPrimary,
 } from '../client/search/scan.ts'
 import { refreshIndices } from '../client/shards.ts'
-import { findDamaged } from '../damaged-documents.ts'
+import { findDamaged } from '../order-documents/damaged-documents.ts'
 import type { OpenSearchInspectionOptions } from './inspection-options.ts'
 
 const PAGE_SIZE = 1_000

@@ -11,7 +11,7 @@ import { read } from '../client/client.ts'
 import { countDocuments, readShardCount, refreshIndices } from '../client/shards.ts'
 import { concreteIndex } from '../indices/index-names.ts'
 import { isSameState } from '../lease-observation.ts'
-import { NO_TOMBSTONES } from '../tombstone.ts'
+import { NO_TOMBSTONES } from '../order-documents/tombstone.ts'
 import {
   type LeaseRecord,
   leaseDocument,

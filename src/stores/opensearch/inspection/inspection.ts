@@ -3,14 +3,14 @@ import type {
   InspectedDocument,
 } from '../../../indexing/consistency-check/index-inspection.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
-import { checksumMatches } from '../checksum-header.ts'
 import {
   type MgetDocument,
   type MgetRequest,
   readDocuments,
 } from '../client/documents/documents.ts'
-import { documentAddress, storedBytes } from '../order-document-source.ts'
-import { readByOrder } from '../read-by-order.ts'
+import { checksumMatches } from '../order-documents/checksum-header.ts'
+import { documentAddress, storedBytes } from '../order-documents/order-document-source.ts'
+import { readByOrder } from '../order-documents/read-by-order.ts'
 import { toInspectedRecord } from '../version-record-document.ts'
 import { scanIndex, toInspectedDocument } from './document-scan.ts'
 import { readOverview, readWriteTimestamps } from './index-overview.ts'

@@ -4,7 +4,7 @@ import { readDocument } from '../client/documents/documents.ts'
 import { replaceDocument } from '../client/documents/replace-document.ts'
 import { type IndexTarget, refreshIndex, searchRaw } from '../client/search/document-search.ts'
 import { completeRawHits } from '../client/search/search-response.ts'
-import { documentId } from '../order-document-source.ts'
+import { documentId } from '../order-documents/order-document-source.ts'
 import { storedObject } from './stored-object.ts'
 
 /** The document of an order. */

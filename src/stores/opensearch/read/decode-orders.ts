@@ -12,8 +12,8 @@ import { parseResponse, toResponseError } from '../client/client.ts'
 import { parseGetResponse } from '../client/documents/documents.ts'
 import { toStoreError } from '../client/errors.ts'
 import { completeHits, positionOf } from '../client/search/search-response.ts'
-import { toPublicJson } from '../order-document-source.ts'
-import { isTombstone } from '../tombstone.ts'
+import { toPublicJson } from '../order-documents/order-document-source.ts'
+import { isTombstone } from '../order-documents/tombstone.ts'
 import {
   decodeRawDocument,
   decodeRawHits,

@@ -6,8 +6,8 @@ import {
   type Sort,
   type ViewKey,
 } from '../../../orders/order-store.ts'
-import { readChecksumHeader } from '../checksum-header.ts'
-import { ByteReader } from './byte-reader.ts'
+import { ByteReader } from '../order-documents/byte-reader.ts'
+import { readChecksumHeader } from '../order-documents/checksum-header.ts'
 
 /**
  * Extracts orders from responses of OpenSearch by their checksum headers, without parsing them.

@@ -1,8 +1,8 @@
-import { documentBatches, orderByteLength } from '../client/document-batches.ts'
 import { readSourceBytes } from '../client/documents/documents.ts'
-import { describeDamaged, REPAIR_HINT } from '../damaged-documents.ts'
-import { parseStoredDocument, serializeDocument } from '../order-document-source.ts'
-import { renderTombstone } from '../tombstone.ts'
+import { describeDamaged, REPAIR_HINT } from '../order-documents/damaged-documents.ts'
+import { documentBatches, orderByteLength } from '../order-documents/document-batches.ts'
+import { parseStoredDocument, serializeDocument } from '../order-documents/order-document-source.ts'
+import { renderTombstone } from '../order-documents/tombstone.ts'
 import { externalVersion } from '../write/optimistic-concurrency.ts'
 import { type CompareOptions, compareIndices } from './compare-indices.ts'
 import {

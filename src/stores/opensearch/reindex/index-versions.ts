@@ -4,7 +4,7 @@ import { isIndexExistsError } from '../client/errors.ts'
 import { countDocuments, readCreation, readShardCount, refreshIndices } from '../client/shards.ts'
 import { versionRecordsDefinition, withShards } from '../indices/index-definition.ts'
 import { concreteIndex, type IndexNames, indexVersion } from '../indices/index-names.ts'
-import { NO_TOMBSTONES } from '../tombstone.ts'
+import { NO_TOMBSTONES } from '../order-documents/tombstone.ts'
 
 export interface IndexVersionsOptions {
   client: OpenSearch

@@ -1,7 +1,7 @@
 import type { ReindexEvents, Reindexing } from '../../../indexing/reindexing.ts'
-import { REPAIR_HINT } from '../damaged-documents.ts'
 import type { EnsureIndices } from '../indices/ensure-indices.ts'
 import { readPresence } from '../indices/index-presence.ts'
+import { REPAIR_HINT } from '../order-documents/damaged-documents.ts'
 import { verifyChecksums } from './backfill.ts'
 import { createBuild, removeCopyAliases } from './build-index.ts'
 import type { WriteTargets } from './change-write-targets.ts'

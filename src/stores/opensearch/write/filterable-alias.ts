@@ -2,7 +2,7 @@ import { readAliases } from '../client/aliases.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { countDocuments } from '../client/shards.ts'
 import type { IndexNames } from '../indices/index-names.ts'
-import { TOMBSTONES } from '../tombstone.ts'
+import { TOMBSTONES } from '../order-documents/tombstone.ts'
 
 export interface FilterableAliasOptions {
   client: OpenSearch

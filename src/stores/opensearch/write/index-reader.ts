@@ -11,19 +11,19 @@ import type {
 } from '../../../indexing/writer/order-index.ts'
 import { lookupColumns } from '../../../orders/lookups.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
-import { checksumMatches } from '../checksum-header.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { documentState, type MgetDocument, readDocuments } from '../client/documents/documents.ts'
 import { type ScannedHit, scanDocuments } from '../client/search/scan.ts'
 import { type EventRecordSource, eventRecordId } from '../event-record-document.ts'
+import { checksumMatches } from '../order-documents/checksum-header.ts'
 import {
   documentAddress,
   type OrderDocumentSource,
   parseOrderSource,
   storedBytes,
   toStoredJson,
-} from '../order-document-source.ts'
-import { readByOrder } from '../read-by-order.ts'
+} from '../order-documents/order-document-source.ts'
+import { readByOrder } from '../order-documents/read-by-order.ts'
 import { toVersionRecord } from '../version-record-document.ts'
 import type { BulkAddress, BulkTarget, OptimisticConcurrency } from './optimistic-concurrency.ts'
 

@@ -1,5 +1,5 @@
 import type { DocumentState } from '../client/documents/documents.ts'
-import { renderTombstone } from '../tombstone.ts'
+import { renderTombstone } from '../order-documents/tombstone.ts'
 
 export type BulkTarget = 'orders' | 'eventRecords' | 'versionRecords'
 

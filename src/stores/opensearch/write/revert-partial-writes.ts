@@ -16,9 +16,9 @@ import {
   searchPrimary,
 } from '../client/search/scan.ts'
 import { readShardCount } from '../client/shards.ts'
-import { describeDamaged, REPAIR_HINT } from '../damaged-documents.ts'
-import { parseStoredDocument, serializeDocument } from '../order-document-source.ts'
-import { REMOVED_FIELD, renderTombstone } from '../tombstone.ts'
+import { describeDamaged, REPAIR_HINT } from '../order-documents/damaged-documents.ts'
+import { parseStoredDocument, serializeDocument } from '../order-documents/order-document-source.ts'
+import { REMOVED_FIELD, renderTombstone } from '../order-documents/tombstone.ts'
 
 export interface RevertOptions {
   client: OpenSearch

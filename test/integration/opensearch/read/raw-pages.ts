@@ -14,7 +14,7 @@ import { indexNames } from '../../../../src/stores/opensearch/indices/index-name
 import {
   documentId,
   serializeDocument,
-} from '../../../../src/stores/opensearch/order-document-source.ts'
+} from '../../../../src/stores/opensearch/order-documents/order-document-source.ts'
 import { buildSearch } from '../../../../src/stores/opensearch/read/search-body.ts'
 import type { Backend } from '../../../support/stores/backend.ts'
 

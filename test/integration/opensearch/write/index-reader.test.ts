@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
 import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
-import { serializeDocument } from '../../../../src/stores/opensearch/order-document-source.ts'
+import { serializeDocument } from '../../../../src/stores/opensearch/order-documents/order-document-source.ts'
 import { toVersionRecordSource } from '../../../../src/stores/opensearch/version-record-document.ts'
 import { createIndexReader } from '../../../../src/stores/opensearch/write/index-reader.ts'
 import {

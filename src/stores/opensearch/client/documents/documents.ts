@@ -1,6 +1,6 @@
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
 import { type RequestScope, unbounded } from '../../../../lib/request-scope.ts'
-import { isTombstone, isTombstoneBytes, REMOVED_FIELD } from '../../tombstone.ts'
+import { isTombstone, isTombstoneBytes, REMOVED_FIELD } from '../../order-documents/tombstone.ts'
 import { type OpenSearch, parseResponse, read, readRaw } from '../client.ts'
 import { assertPermitted, INDEX_NOT_FOUND, missingIndex } from '../errors.ts'
 import { extractSources } from './mget-sources.ts'

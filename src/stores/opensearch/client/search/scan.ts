@@ -1,5 +1,5 @@
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
-import { TOMBSTONES } from '../../tombstone.ts'
+import { TOMBSTONES } from '../../order-documents/tombstone.ts'
 import { type OpenSearch, read } from '../client.ts'
 import { primaryOf } from '../shards.ts'
 import { completeHitsOfAllShards, type SearchResponse } from './search-response.ts'

@@ -5,7 +5,7 @@ import {
 } from '../../client/search/search-response.ts'
 import { refreshIndices } from '../../client/shards.ts'
 import type { IndexNames } from '../../indices/index-names.ts'
-import { NO_TOMBSTONES, REMOVED_FIELD } from '../../tombstone.ts'
+import { NO_TOMBSTONES, REMOVED_FIELD } from '../../order-documents/tombstone.ts'
 
 interface NewestResponse extends SearchResponse {
   hits?: { hits?: unknown; total?: { value?: number } }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../../src/orders/order.ts'
-import { serializeDocument } from '../../../../../src/stores/opensearch/order-document-source.ts'
+import { serializeDocument } from '../../../../../src/stores/opensearch/order-documents/order-document-source.ts'
 import {
   type DecodePath,
   decodePages,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { OrderDocument } from '../../../../../src/indexing/writer/order-document.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../../src/orders/order.ts'
 import type { Sort } from '../../../../../src/orders/order-store.ts'
-import { serializeDocument } from '../../../../../src/stores/opensearch/order-document-source.ts'
+import { serializeDocument } from '../../../../../src/stores/opensearch/order-documents/order-document-source.ts'
 import {
   decodeRawDocument,
   decodeRawHits,

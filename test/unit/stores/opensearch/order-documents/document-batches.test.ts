@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   documentBatches,
   orderByteLength,
-} from '../../../../../src/stores/opensearch/client/document-batches.ts'
+} from '../../../../../src/stores/opensearch/order-documents/document-batches.ts'
 
 const MEGABYTE = 1024 * 1024
 const headerOf = (bytes: number) => `c0ffee00-${bytes.toString(16).padStart(8, '0')}`

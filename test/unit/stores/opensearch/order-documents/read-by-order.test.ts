@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ViewKey } from '../../../../src/orders/order-store.ts'
-import { readByOrder } from '../../../../src/stores/opensearch/read-by-order.ts'
+import type { ViewKey } from '../../../../../src/orders/order-store.ts'
+import { readByOrder } from '../../../../../src/stores/opensearch/order-documents/read-by-order.ts'
 
 const MEGABYTE = 1024 * 1024
 

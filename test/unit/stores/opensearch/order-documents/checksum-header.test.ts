@@ -3,7 +3,7 @@ import {
   checksumMatches,
   extractOrderJson,
   withChecksum,
-} from '../../../../src/stores/opensearch/checksum-header.ts'
+} from '../../../../../src/stores/opensearch/order-documents/checksum-header.ts'
 
 describe('the checksum header', () => {
   it('the checksum header has the lengths in bytes and the checksum of the rest', () => {

@@ -1,11 +1,11 @@
-import { filterKeysOf, type OrderDocument } from '../../indexing/writer/order-document.ts'
-import { Unavailable } from '../../lib/errors/unavailable.ts'
-import type { Order } from '../../orders/order.ts'
-import type { ViewKey } from '../../orders/order-store.ts'
-import { upgradeOrder } from '../../orders/upgrade-order.ts'
+import { filterKeysOf, type OrderDocument } from '../../../indexing/writer/order-document.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
+import type { Order } from '../../../orders/order.ts'
+import type { ViewKey } from '../../../orders/order-store.ts'
+import { upgradeOrder } from '../../../orders/upgrade-order.ts'
+import { parseResponse } from '../client/client.ts'
 import { checksumMatches, extractOrderJson, withChecksum } from './checksum-header.ts'
-import { parseResponse } from './client/client.ts'
-import { orderByteLength } from './client/document-batches.ts'
+import { orderByteLength } from './document-batches.ts'
 
 /** The id of the document of an order and account. */
 export function documentId({ accountId, orderId }: ViewKey): string {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { projectOrder } from '../../../../src/indexing/projection/order-views.ts'
-import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
-import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
-import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
-import { NULL_INSTANT_KEY } from '../../../../src/orders/order-store.ts'
+import { projectOrder } from '../../../../../src/indexing/projection/order-views.ts'
+import { renderDocument } from '../../../../../src/indexing/writer/order-document.ts'
+import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
+import { ORDER_SCHEMA_VERSION } from '../../../../../src/orders/order.ts'
+import { NULL_INSTANT_KEY } from '../../../../../src/orders/order-store.ts'
 import {
   documentId,
   isIntactSource,
@@ -13,9 +13,9 @@ import {
   serializeDocument,
   toPublicJson,
   toStoredJson,
-} from '../../../../src/stores/opensearch/order-document-source.ts'
-import { sourceOrders } from '../../../support/orders/arbitraries.ts'
-import { sourceOrder } from '../../../support/orders/source-order.ts'
+} from '../../../../../src/stores/opensearch/order-documents/order-document-source.ts'
+import { sourceOrders } from '../../../../support/orders/arbitraries.ts'
+import { sourceOrder } from '../../../../support/orders/source-order.ts'
 
 const WRITE_TIMESTAMP = Date.parse('2026-05-01T00:00:00Z')
 

@@ -1,7 +1,7 @@
-import type { OpenSearch } from './client/client.ts'
-import { documentBatches, orderByteLength } from './client/document-batches.ts'
-import { readSourceBytes } from './client/documents/documents.ts'
-import { type IndexToRead, nameOf, type ScannedHit } from './client/search/scan.ts'
+import type { OpenSearch } from '../client/client.ts'
+import { readSourceBytes } from '../client/documents/documents.ts'
+import { type IndexToRead, nameOf, type ScannedHit } from '../client/search/scan.ts'
+import { documentBatches, orderByteLength } from './document-batches.ts'
 import { isIntactSource } from './order-document-source.ts'
 
 export interface DamageOptions {

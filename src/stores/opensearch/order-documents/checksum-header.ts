@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { ByteReader } from './read/byte-reader.ts'
+import { ByteReader } from './byte-reader.ts'
 
 /**
  * The checksum header, by which an order is extracted and verified without parsing:

@@ -1,5 +1,5 @@
-import type { ViewKey } from '../../orders/order-store.ts'
-import { BATCH_BYTES, documentBatches } from './client/document-batches.ts'
+import type { ViewKey } from '../../../orders/order-store.ts'
+import { BATCH_BYTES, documentBatches } from './document-batches.ts'
 
 /** Documents of one order in a request while its size is unknown. Each may have megabytes. */
 const MAX_UNKNOWN = 8

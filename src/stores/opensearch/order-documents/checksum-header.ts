@@ -43,6 +43,12 @@ export function checksumMatches(source: object): boolean {
   )
 }
 
+/** The byte length of the order, by the end of its checksum header; `undefined` without one. */
+export function orderByteLength(checksumHeader: unknown): number | undefined {
+  const [, hex] = /-([0-9a-f]{8})$/.exec(String(checksumHeader)) ?? []
+  return hex === undefined ? undefined : Number.parseInt(hex, 16)
+}
+
 /** Reads the checksum header; the offset is then at the first byte that the CRC covers. */
 export function readChecksumHeader(reader: ByteReader) {
   reader.expectText('{"frame":"')

@@ -1,7 +1,8 @@
 import type { OpenSearch } from '../client/client.ts'
 import { readSourceBytes } from '../client/documents/documents.ts'
 import { type IndexToRead, nameOf, type ScannedHit } from '../client/search/scan.ts'
-import { documentBatches, orderByteLength } from './document-batches.ts'
+import { orderByteLength } from './checksum-header.ts'
+import { documentBatches } from './document-batches.ts'
 import { isIntactSource } from './order-document-source.ts'
 
 export interface DamageOptions {

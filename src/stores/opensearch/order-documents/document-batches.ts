@@ -26,9 +26,3 @@ export function* documentBatches<T>(
   }
   if (batch.length > 0) yield batch
 }
-
-/** The byte length of the order, which the checksum header ends with; `undefined` without one. */
-export function orderByteLength(checksumHeader: unknown): number | undefined {
-  const [, hex] = /-([0-9a-f]{8})$/.exec(String(checksumHeader)) ?? []
-  return hex === undefined ? undefined : Number.parseInt(hex, 16)
-}

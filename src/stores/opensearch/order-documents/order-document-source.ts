@@ -4,8 +4,12 @@ import type { Order } from '../../../orders/order.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
 import { upgradeOrder } from '../../../orders/upgrade-order.ts'
 import { parseResponse } from '../client/client.ts'
-import { checksumMatches, extractOrderJson, withChecksum } from './checksum-header.ts'
-import { orderByteLength } from './document-batches.ts'
+import {
+  checksumMatches,
+  extractOrderJson,
+  orderByteLength,
+  withChecksum,
+} from './checksum-header.ts'
 
 /** The id of the document of an order and account. */
 export function documentId({ accountId, orderId }: ViewKey): string {

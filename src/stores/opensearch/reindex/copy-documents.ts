@@ -1,6 +1,7 @@
 import { readSourceBytes } from '../client/documents/documents.ts'
+import { orderByteLength } from '../order-documents/checksum-header.ts'
 import { describeDamaged, REPAIR_HINT } from '../order-documents/damaged-documents.ts'
-import { documentBatches, orderByteLength } from '../order-documents/document-batches.ts'
+import { documentBatches } from '../order-documents/document-batches.ts'
 import { parseStoredDocument, serializeDocument } from '../order-documents/order-document-source.ts'
 import { renderTombstone } from '../order-documents/tombstone.ts'
 import { externalVersion } from '../write/optimistic-concurrency.ts'

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  documentBatches,
-  orderByteLength,
-} from '../../../../../src/stores/opensearch/order-documents/document-batches.ts'
+import { orderByteLength } from '../../../../../src/stores/opensearch/order-documents/checksum-header.ts'
+import { documentBatches } from '../../../../../src/stores/opensearch/order-documents/document-batches.ts'
 
 const MEGABYTE = 1024 * 1024
 const headerOf = (bytes: number) => `c0ffee00-${bytes.toString(16).padStart(8, '0')}`

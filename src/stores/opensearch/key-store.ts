@@ -5,9 +5,9 @@ import { type Instrument, noopInstrument } from '../../lib/instrument.ts'
 import { unbounded } from '../../lib/request-scope.ts'
 import { type OpenSearch, type OpenSearchOperation, read, write } from './client/client.ts'
 import { createBatchedReads } from './client/documents/batched-reads.ts'
+import type { DocumentState } from './client/documents/document-state.ts'
 import {
   type DocumentAddress,
-  type DocumentState,
   readDocument,
   type StoredDocument,
 } from './client/documents/documents.ts'

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { interruptiblePause } from '../../lib/async/interruptible-pause.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Unavailable } from '../../lib/errors/unavailable.ts'
-import type { DocumentState } from './client/documents/documents.ts'
+import type { DocumentState } from './client/documents/document-state.ts'
 
 /** A version of a lease document, as a process reads it that is not the holder. */
 export interface ObservedLease {

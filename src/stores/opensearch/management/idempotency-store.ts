@@ -6,7 +6,8 @@ import type {
 } from '../../../management/idempotency/idempotency-store.ts'
 import { type DocumentWrite, sendWrites } from '../client/bulk/send-writes.ts'
 import { purgeMatching } from '../client/bulk/write-matching.ts'
-import { type DocumentState, isOlderState, readDocument } from '../client/documents/documents.ts'
+import { type DocumentState, isOlderState } from '../client/documents/document-state.ts'
+import { readDocument } from '../client/documents/documents.ts'
 import type { IndexTarget } from '../client/search/document-search.ts'
 import { storedObject } from './stored-object.ts'
 

@@ -4,7 +4,7 @@ import {
   deliveryStates,
   type StoredDelivery,
 } from '../../../webhooks/deliveries/delivery.ts'
-import type { DocumentState } from '../client/documents/documents.ts'
+import type { DocumentState } from '../client/documents/document-state.ts'
 
 /** A stored delivery: the fields that searches use, and the rest as one unparsed object. */
 interface DeliverySource {

@@ -1,7 +1,8 @@
 import type { DeliveryStore } from '../../../webhooks/deliveries/delivery-store.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
 import { purgeMatching, writeMatching } from '../client/bulk/write-matching.ts'
-import { documentState, readDocument, readDocuments } from '../client/documents/documents.ts'
+import { documentState } from '../client/documents/document-state.ts'
+import { readDocument, readDocuments } from '../client/documents/documents.ts'
 import { damagedDocument } from '../client/errors.ts'
 import {
   type FoundDocument,

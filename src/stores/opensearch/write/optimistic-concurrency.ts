@@ -1,4 +1,4 @@
-import type { DocumentState } from '../client/documents/documents.ts'
+import type { DocumentState } from '../client/documents/document-state.ts'
 import { renderTombstone } from '../order-documents/tombstone.ts'
 
 export type BulkTarget = 'orders' | 'eventRecords' | 'versionRecords'

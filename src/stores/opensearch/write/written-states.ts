@@ -1,6 +1,10 @@
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import type { BulkItemResult } from '../client/bulk/bulk-response.ts'
-import { type DocumentState, documentState, isOlderState } from '../client/documents/documents.ts'
+import {
+  type DocumentState,
+  documentState,
+  isOlderState,
+} from '../client/documents/document-state.ts'
 import type { BulkItem } from './bulk-item.ts'
 
 /** A node that was removed from the cluster responded as the primary that it was. */

@@ -1,7 +1,7 @@
 import { createRetryBudget } from '../../../../lib/async/retry-until-deadline.ts'
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
 import { write } from '../client.ts'
-import { type DocumentState, documentState } from '../documents/documents.ts'
+import { type DocumentState, documentState } from '../documents/document-state.ts'
 import { NOT_FOUND } from '../errors.ts'
 import type { IndexTarget } from '../search/document-search.ts'
 import { firstChunk } from './bulk-request.ts'

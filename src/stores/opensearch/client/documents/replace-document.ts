@@ -1,7 +1,8 @@
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
 import { type OpenSearch, write } from '../client.ts'
 import { CONFLICT, isRejectedWith } from '../errors.ts'
-import { type DocumentAddress, type DocumentState, documentState } from './documents.ts'
+import { type DocumentState, documentState } from './document-state.ts'
+import type { DocumentAddress } from './documents.ts'
 
 export interface ReplaceOptions {
   /** Includes the wait for a refresh. */

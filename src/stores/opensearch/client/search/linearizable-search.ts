@@ -1,6 +1,6 @@
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
 import { read } from '../client.ts'
-import { type DocumentState, documentState, isOlderState } from '../documents/documents.ts'
+import { type DocumentState, documentState, isOlderState } from '../documents/document-state.ts'
 import { stateOf } from '../documents/replace-document.ts'
 import {
   type DocumentSearchResponse,

@@ -10,7 +10,7 @@ import {
   type DocumentAddress,
   readDocument,
   type StoredDocument,
-} from './client/documents/documents.ts'
+} from './client/documents/read-documents.ts'
 import { replaceDocument } from './client/documents/replace-document.ts'
 import { CONFLICT, isRejectedWith } from './client/errors.ts'
 import { searchLinearizable } from './client/search/linearizable-search.ts'

@@ -7,7 +7,7 @@ import {
   type MgetDocument,
   type MgetRequest,
   readDocuments,
-} from '../client/documents/documents.ts'
+} from '../client/documents/read-documents.ts'
 import { checksumMatches } from '../order-documents/checksum-header.ts'
 import { documentAddress, storedBytes } from '../order-documents/order-document-source.ts'
 import { readByOrder } from '../order-documents/read-by-order.ts'

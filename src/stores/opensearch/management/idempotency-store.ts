@@ -7,7 +7,7 @@ import type {
 import { type DocumentWrite, sendWrites } from '../client/bulk/send-writes.ts'
 import { purgeMatching } from '../client/bulk/write-matching.ts'
 import { type DocumentState, isOlderState } from '../client/documents/document-state.ts'
-import { readDocument } from '../client/documents/documents.ts'
+import { readDocument } from '../client/documents/read-documents.ts'
 import type { IndexTarget } from '../client/search/document-search.ts'
 import { storedObject } from './stored-object.ts'
 

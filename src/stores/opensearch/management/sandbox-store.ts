@@ -1,6 +1,6 @@
 import type { SandboxOrder, SandboxStore } from '../../../management/sandbox/sandbox-store.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
-import { readDocument } from '../client/documents/documents.ts'
+import { readDocument } from '../client/documents/read-documents.ts'
 import { replaceDocument } from '../client/documents/replace-document.ts'
 import { type IndexTarget, refreshIndex, searchRaw } from '../client/search/document-search.ts'
 import { completeRawHits } from '../client/search/search-response.ts'

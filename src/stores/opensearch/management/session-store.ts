@@ -5,7 +5,7 @@ import type {
 } from '../../../management/sessions/session-store.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
 import { purgeMatching, removeMatching } from '../client/bulk/write-matching.ts'
-import { readDocument } from '../client/documents/documents.ts'
+import { readDocument } from '../client/documents/read-documents.ts'
 import type { IndexTarget } from '../client/search/document-search.ts'
 import { storedObject } from './stored-object.ts'
 

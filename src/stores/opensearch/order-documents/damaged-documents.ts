@@ -1,5 +1,5 @@
 import type { OpenSearch } from '../client/client.ts'
-import { readSourceBytes } from '../client/documents/documents.ts'
+import { readSourceBytes } from '../client/documents/read-documents.ts'
 import { type IndexToRead, nameOf, type ScannedHit } from '../client/search/scan.ts'
 import { orderByteLength } from './checksum-header.ts'
 import { documentBatches } from './document-batches.ts'

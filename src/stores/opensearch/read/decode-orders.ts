@@ -9,7 +9,7 @@ import {
 } from '../../../orders/order-store.ts'
 import { upgradeOrder } from '../../../orders/upgrade-order.ts'
 import { parseResponse, toResponseError } from '../client/client.ts'
-import { parseGetResponse } from '../client/documents/documents.ts'
+import { parseGetResponse } from '../client/documents/read-documents.ts'
 import { toStoreError } from '../client/errors.ts'
 import { completeHits, positionOf } from '../client/search/search-response.ts'
 import { toPublicJson } from '../order-documents/order-document-source.ts'

@@ -12,7 +12,7 @@ import {
   parseResponse,
   readRaw,
 } from '../client/client.ts'
-import { readEachSource } from '../client/documents/documents.ts'
+import { readEachSource } from '../client/documents/read-documents.ts'
 import { IndexMissing } from '../client/errors.ts'
 import { completeHits, positionOf } from '../client/search/search-response.ts'
 import type { IndexNames } from '../indices/index-names.ts'

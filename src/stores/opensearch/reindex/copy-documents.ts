@@ -1,4 +1,4 @@
-import { readSourceBytes } from '../client/documents/documents.ts'
+import { readSourceBytes } from '../client/documents/read-documents.ts'
 import { orderByteLength } from '../order-documents/checksum-header.ts'
 import { describeDamaged, REPAIR_HINT } from '../order-documents/damaged-documents.ts'
 import { documentBatches } from '../order-documents/document-batches.ts'

@@ -3,7 +3,7 @@ import { backoffMs } from '../../../lib/async/backoff.ts'
 import { readAhead } from '../../../lib/async/read-ahead.ts'
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { documentState } from '../client/documents/document-state.ts'
-import { readDocuments } from '../client/documents/documents.ts'
+import { readDocuments } from '../client/documents/read-documents.ts'
 import { scanRecordHits, type VersionRecordHit } from '../inspection/version-record-scan.ts'
 import { toVersionRecord } from '../version-record-document.ts'
 import {

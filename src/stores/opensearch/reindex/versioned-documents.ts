@@ -4,7 +4,7 @@ import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { firstChunk, sendBulk } from '../client/bulk/bulk-request.ts'
 import { type BulkItemResult, describeResult, outcomeOf } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'
-import { readDocuments } from '../client/documents/documents.ts'
+import { readDocuments } from '../client/documents/read-documents.ts'
 import { IndexMissing } from '../client/errors.ts'
 
 export interface DocumentOptions {

@@ -2,7 +2,7 @@ import type { DeliveryStore } from '../../../webhooks/deliveries/delivery-store.
 import { sendWrites } from '../client/bulk/send-writes.ts'
 import { purgeMatching, writeMatching } from '../client/bulk/write-matching.ts'
 import { documentState } from '../client/documents/document-state.ts'
-import { readDocument, readDocuments } from '../client/documents/documents.ts'
+import { readDocument, readDocuments } from '../client/documents/read-documents.ts'
 import { damagedDocument } from '../client/errors.ts'
 import {
   type FoundDocument,

@@ -8,7 +8,7 @@ import type {
   DispatcherStatus,
 } from '../../../webhooks/webhook-stores.ts'
 import type { OpenSearch } from '../client/client.ts'
-import { readDocument } from '../client/documents/documents.ts'
+import { readDocument } from '../client/documents/read-documents.ts'
 import { replaceDocument } from '../client/documents/replace-document.ts'
 import {
   createHolderName,

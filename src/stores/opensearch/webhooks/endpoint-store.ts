@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../../webhooks/endpoints/endpoint.ts'
 import type { EndpointStore } from '../../../webhooks/endpoints/endpoint-store.ts'
 import { purgeMatching } from '../client/bulk/write-matching.ts'
-import { readDocument } from '../client/documents/documents.ts'
+import { readDocument } from '../client/documents/read-documents.ts'
 import { replaceDocument } from '../client/documents/replace-document.ts'
 import { CONFLICT, damagedDocument, IndexMissing, RequestRejectedError } from '../client/errors.ts'
 import {

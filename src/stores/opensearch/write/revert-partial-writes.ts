@@ -3,7 +3,11 @@ import { sendBulk } from '../client/bulk/bulk-request.ts'
 import { describeResult, outcomeOf } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { type DocumentState, documentState } from '../client/documents/document-state.ts'
-import { type MgetDocument, readDocuments, readSourceBytes } from '../client/documents/documents.ts'
+import {
+  type MgetDocument,
+  readDocuments,
+  readSourceBytes,
+} from '../client/documents/read-documents.ts'
 import {
   newestWriteTimestamp,
   type ScannedHit,

@@ -2,7 +2,7 @@ import { firstChunk } from '../client/bulk/bulk-request.ts'
 import { type BulkItemResult, outcomeOf } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { documentState } from '../client/documents/document-state.ts'
-import { readDocuments } from '../client/documents/documents.ts'
+import { readDocuments } from '../client/documents/read-documents.ts'
 import { actionLines, type BulkItem, checkAccepted } from './bulk-item.ts'
 import {
   createOptimisticConcurrency,

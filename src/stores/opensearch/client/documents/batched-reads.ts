@@ -7,7 +7,7 @@ import {
   parseGetResponse,
   type StoredDocument,
   unreadableDocument,
-} from './documents.ts'
+} from './read-documents.ts'
 
 export interface BatchedReadsOptions {
   client: OpenSearch

@@ -2,7 +2,7 @@ import { Unavailable } from '../../../../lib/errors/unavailable.ts'
 import { type OpenSearch, write } from '../client.ts'
 import { CONFLICT, isRejectedWith } from '../errors.ts'
 import { type DocumentState, documentState } from './document-state.ts'
-import type { DocumentAddress } from './documents.ts'
+import type { DocumentAddress } from './read-documents.ts'
 
 export interface ReplaceOptions {
   /** Includes the wait for a refresh. */

@@ -1,7 +1,7 @@
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
 import { type OpenSearch, parseResponse, readRaw } from '../client.ts'
 import { type DocumentState, documentState } from '../documents/document-state.ts'
-import { readDocuments } from '../documents/documents.ts'
+import { readDocuments } from '../documents/read-documents.ts'
 import { refreshIndices } from '../shards.ts'
 import { completeRawHits, type SearchResponse } from './search-response.ts'
 

@@ -1,6 +1,6 @@
 import type { WriterPurpose } from '../../../../indexing/writer/order-index.ts'
 import type { OpenSearch } from '../../client/client.ts'
-import { readDocument, type StoredDocument } from '../../client/documents/documents.ts'
+import { readDocument, type StoredDocument } from '../../client/documents/read-documents.ts'
 import { replaceDocument } from '../../client/documents/replace-document.ts'
 import type { IndexNames } from '../../indices/index-names.ts'
 

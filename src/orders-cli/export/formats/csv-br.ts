@@ -1,5 +1,5 @@
 import type { Item } from '../../../client/client.ts'
-import { brasiliaTime } from '../../brasilia-time.ts'
+import { brasiliaTime } from '../../dates/brasilia-time.ts'
 import type { Kind } from '../../order-columns.ts'
 import { escapeFormula } from './escape-formula.ts'
 

@@ -1,5 +1,5 @@
 import type { Order } from '../../../client/client.ts'
-import { brasiliaDate } from '../../brasilia-time.ts'
+import { brasiliaDate } from '../../dates/brasilia-time.ts'
 import { CommandError } from '../../errors.ts'
 import type { Kind } from '../../order-columns.ts'
 import { cellText } from './cell-text.ts'

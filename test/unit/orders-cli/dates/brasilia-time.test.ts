@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { brasiliaDate, brasiliaTime } from '../../../src/orders-cli/brasilia-time.ts'
+import { brasiliaDate, brasiliaTime } from '../../../../src/orders-cli/dates/brasilia-time.ts'
 
 describe('the time in Brasília', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { usageError } from './errors.ts'
+import { usageError } from '../errors.ts'
 import { parseLocalDate } from './local-date.ts'
 
 /** `--created-gte`, `--updated-lt` and so on. */

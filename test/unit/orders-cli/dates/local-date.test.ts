@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { resolveDates } from '../../../src/orders-cli/date-options.ts'
-import { parseLocalDate } from '../../../src/orders-cli/local-date.ts'
+import { resolveDates } from '../../../../src/orders-cli/dates/date-options.ts'
+import { parseLocalDate } from '../../../../src/orders-cli/dates/local-date.ts'
 
 describe('a date', () => {
   it.each([

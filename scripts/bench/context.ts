@@ -7,8 +7,11 @@ import { type Config, parseConfig } from '../../src/config/config.ts'
 import { connectOpenSearch } from '../../src/stores/opensearch/client/client.ts'
 import { connectRedis, type RedisConnection } from '../../src/stores/redis/client.ts'
 import { type RunningApi, type Settings, startApi } from '../../test/harness/processes/service.ts'
-import { type Cluster, createCluster } from '../../test/harness/services/cluster.ts'
-import { startOpenSearch } from '../../test/harness/services/opensearch.ts'
+import {
+  type Cluster,
+  createCluster,
+} from '../../test/harness/services/opensearch/cluster-administration.ts'
+import { startOpenSearch } from '../../test/harness/services/opensearch/opensearch.ts'
 import { provideServices } from '../../test/harness/services/provide.ts'
 import { serviceStarters } from '../../test/harness/services/start-service.ts'
 import { builtProgram } from './measuring/built-program.ts'

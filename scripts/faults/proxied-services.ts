@@ -1,5 +1,5 @@
 import { type FaultyProxy, startFaultyProxy } from '../../test/harness/faulty-proxy/faulty-proxy.ts'
-import { startOpenSearch } from '../../test/harness/services/opensearch.ts'
+import { startOpenSearch } from '../../test/harness/services/opensearch/opensearch.ts'
 import { startRedis } from '../../test/harness/services/redis.ts'
 import type { FaultyService } from './faults.ts'
 

@@ -2,7 +2,7 @@ import { cp, mkdir, realpath } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { outputOf } from '../../test/harness/containers/docker.ts'
-import { openSearchClassPath } from '../../test/harness/services/opensearch-class-path.ts'
+import { openSearchClassPath } from '../../test/harness/services/opensearch/opensearch-class-path.ts'
 import { findOnPath } from '../../test/harness/tools/find-on-path.ts'
 import { findJava, MIN_JAVA_MAJOR } from '../../test/harness/tools/jdk.ts'
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createRandom } from '../../src/demo/random.ts'
-import { type RunningKafka, startKafka } from '../harness/services/kafka.ts'
+import { type RunningKafka, startKafka } from '../harness/services/kafka/kafka.ts'
 import {
   FIRST_START_MS,
   type RunningOpenSearch,
   startOpenSearch,
-} from '../harness/services/opensearch.ts'
+} from '../harness/services/opensearch/opensearch.ts'
 import { startWatch, type WatchProcess } from '../support/cli/watch-process.ts'
 import { byEffort } from '../support/effort.ts'
 import { createHistory } from '../support/simulation/change-history.ts'

@@ -3,7 +3,7 @@ import {
   FIRST_START_MS,
   type RunningOpenSearch,
   startOpenSearch,
-} from '../harness/services/opensearch.ts'
+} from '../harness/services/opensearch/opensearch.ts'
 import { type RunningRedis, startRedis } from '../harness/services/redis.ts'
 import { sum } from '../harness/statistics.ts'
 import { byEffort } from '../support/effort.ts'

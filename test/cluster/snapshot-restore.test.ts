@@ -6,7 +6,7 @@ import {
   FIRST_START_MS,
   type RunningOpenSearch,
   startOpenSearch,
-} from '../harness/services/opensearch.ts'
+} from '../harness/services/opensearch/opensearch.ts'
 import { type RunningService, runCommand, startService } from '../support/cli/command.ts'
 import type { ListBody } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'

@@ -10,7 +10,7 @@ import {
 } from '@platformatic/kafka'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { makeCertificate } from '../harness/services/certificate.ts'
-import { addScramUser, type RunningKafka, startKafka } from '../harness/services/kafka.ts'
+import { addScramUser, type RunningKafka, startKafka } from '../harness/services/kafka/kafka.ts'
 import { runCommand } from '../support/cli/command.ts'
 import { watchInProcess } from '../support/cli/watch-process.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { breachesOf } from '../../scripts/faults/breaches.ts'
 import { type Matrix, runMatrix } from '../../scripts/faults/matrix.ts'
-import { FIRST_START_MS } from '../harness/services/opensearch.ts'
+import { FIRST_START_MS } from '../harness/services/opensearch/opensearch.ts'
 
 /** So long that a busy machine responds in time where there is no fault. */
 const REQUEST_DEADLINE_MS = 6_000

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRandom } from '../../src/demo/random.ts'
-import { type RunningKafka, startKafka } from '../harness/services/kafka.ts'
+import { type RunningKafka, startKafka } from '../harness/services/kafka/kafka.ts'
 import { expectOutagesLoggedOnce } from '../support/cli/watch-process.ts'
 import { byEffort } from '../support/effort.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { FIRST_START_MS } from '../../harness/services/opensearch.ts'
+import { FIRST_START_MS } from '../../harness/services/opensearch/opensearch.ts'
 import { startBackground } from '../../support/cli/background-process.ts'
 import { runCommand } from '../../support/cli/command.ts'
 import { startWatch } from '../../support/cli/watch-process.ts'

@@ -1,5 +1,5 @@
 import type { StartedNetwork } from 'testcontainers'
-import { openSearchVersion } from './opensearch-version.ts'
+import { openSearchVersion } from './opensearch/opensearch-version.ts'
 
 /** A service at this address; `stop` removes it. */
 export interface RunningService {

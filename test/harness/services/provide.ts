@@ -1,5 +1,5 @@
 import { isDockerReachable, type RunningService } from './containers.ts'
-import { openSearchVersion } from './opensearch-version.ts'
+import { openSearchVersion } from './opensearch/opensearch-version.ts'
 import { availableSources, describeMissingService, type ServiceSource } from './service-sources.ts'
 import { serviceStarters, type Variable } from './start-service.ts'
 

@@ -4,7 +4,7 @@ import {
   startOpenSearchContainers,
   startRedisContainer,
 } from './containers.ts'
-import { startOpenSearch } from './opensearch.ts'
+import { startOpenSearch } from './opensearch/opensearch.ts'
 import { startRedis } from './redis.ts'
 import type { Tool } from './service-sources.ts'
 

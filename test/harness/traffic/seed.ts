@@ -9,7 +9,7 @@ import { createWriter } from '../../../src/indexing/writer/writer.ts'
 import { wallClock } from '../../../src/lib/clock.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { connectOpenSearch } from '../../../src/stores/opensearch/client/client.ts'
-import { createCluster } from '../services/cluster.ts'
+import { createCluster } from '../services/opensearch/cluster-administration.ts'
 import { createOracle, type Oracle } from './oracle.ts'
 import type { TrafficKeys } from './traffic.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import type { Role } from '../../harness/services/security-plugin.ts'
+import type { Role } from '../../harness/services/opensearch/security-plugin.ts'
 
 /** The name that `docker/stores.md` gives the role and its user. */
 export const SERVICE_USER = 'public-orders-api'

@@ -1,4 +1,4 @@
-import type { Role } from '../../harness/services/security-plugin.ts'
+import type { Role } from '../../harness/services/opensearch/security-plugin.ts'
 
 /** The role without one of its permissions or index patterns. @throws Error when it has none */
 export function without(role: Role, entry: string): Role {

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { vi } from 'vitest'
 import { makeCertificate } from '../../harness/services/certificate.ts'
-import { startOpenSearch } from '../../harness/services/opensearch.ts'
-import { startRedis } from '../../harness/services/redis.ts'
+import { startOpenSearch } from '../../harness/services/opensearch/opensearch.ts'
 import {
   ADMIN,
   basicAuthorization,
   PASSWORD,
   type Role,
-} from '../../harness/services/security-plugin.ts'
+} from '../../harness/services/opensearch/security-plugin.ts'
+import { startRedis } from '../../harness/services/redis.ts'
 import { createBackend } from '../stores/backend.ts'
 import { PREFIX } from './documented-role.ts'
 

@@ -1,5 +1,8 @@
 import { vi } from 'vitest'
-import { type OpenSearchNode, startOpenSearch } from '../../harness/services/opensearch.ts'
+import {
+  type OpenSearchNode,
+  startOpenSearch,
+} from '../../harness/services/opensearch/opensearch.ts'
 import { opensearch } from './backend.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { openSearchVersion } from '../../harness/services/opensearch-version.ts'
+import { openSearchVersion } from '../../harness/services/opensearch/opensearch-version.ts'
 import { provideServices } from '../../harness/services/provide.ts'
 
 describe('the OpenSearch version of the tests', () => {

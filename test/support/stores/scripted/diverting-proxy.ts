@@ -1,4 +1,4 @@
-import type { OpenSearchNode } from '../../../harness/services/opensearch.ts'
+import type { OpenSearchNode } from '../../../harness/services/opensearch/opensearch.ts'
 import { type Behaviour, proxyTo, startServer } from './scripted-server.ts'
 
 interface Diversion {

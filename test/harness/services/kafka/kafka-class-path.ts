@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { installation } from '../../../scripts/installations.ts'
-import { mavenClassPath } from './maven-class-path.ts'
+import { installation } from '../../../../scripts/installations.ts'
+import { mavenClassPath } from '../maven-class-path.ts'
 
 /** The broker, and the writer of its log. */
 const ARTIFACTS = ['org.apache.kafka:kafka_2.13:4.1.1', 'org.slf4j:slf4j-simple:1.7.36'] as const

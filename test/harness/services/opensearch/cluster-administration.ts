@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type OpenSearch, read, write } from '../../../src/stores/opensearch/client/client.ts'
+import { type OpenSearch, read, write } from '../../../../src/stores/opensearch/client/client.ts'
 
 export interface IndexFigures {
   documents: number

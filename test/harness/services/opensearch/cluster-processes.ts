@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { poll } from '../processes/poll.ts'
-import type { Scratch, ScratchProcess } from '../processes/scratch.ts'
-import { JVM_OPTIONS, type JvmPurpose } from '../tools/jdk.ts'
+import { poll } from '../../processes/poll.ts'
+import type { Scratch, ScratchProcess } from '../../processes/scratch.ts'
+import { JVM_OPTIONS, type JvmPurpose } from '../../tools/jdk.ts'
 import { type NodeSecurity, PLUGIN_CLASS } from './security-plugin.ts'
 
 const START_MS = 120_000

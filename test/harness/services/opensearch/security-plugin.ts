@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici'
-import type { Certificate } from './certificate.ts'
+import type { Certificate } from '../certificate.ts'
 
 /** The newest OpenSearch whose security plugin Maven Central has. */
 export const SECURED_VERSION = '3.4.0'

@@ -1,4 +1,4 @@
-import { type Artifact, mavenClassPath } from './maven-class-path.ts'
+import { type Artifact, mavenClassPath } from '../maven-class-path.ts'
 import { MODULE_ARTIFACT, PLUGIN_ARTIFACT, SECURED_VERSION } from './security-plugin.ts'
 
 const NAME = 'opensearch'

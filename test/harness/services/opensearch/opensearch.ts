@@ -1,14 +1,14 @@
-import { areFree, listenOn } from '../processes/ports.ts'
-import { startInScratch } from '../processes/scratch.ts'
-import { findOnPath } from '../tools/find-on-path.ts'
-import { findJava, type JvmPurpose, MIN_JAVA_MAJOR } from '../tools/jdk.ts'
-import { openSearchClassPath, securedClassPath } from './opensearch-class-path.ts'
+import { areFree, listenOn } from '../../processes/ports.ts'
+import { startInScratch } from '../../processes/scratch.ts'
+import { findOnPath } from '../../tools/find-on-path.ts'
+import { findJava, type JvmPurpose, MIN_JAVA_MAJOR } from '../../tools/jdk.ts'
 import {
   type ClusterNode,
   snapshotFolder,
   startCluster,
   TRANSPORT_OFFSET,
-} from './opensearch-cluster.ts'
+} from './cluster-processes.ts'
+import { openSearchClassPath, securedClassPath } from './opensearch-class-path.ts'
 import { openSearchVersion } from './opensearch-version.ts'
 import { nodeSecurity, type SecurityOptions } from './security-plugin.ts'
 

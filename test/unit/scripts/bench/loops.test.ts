@@ -6,8 +6,8 @@ import {
   createLoadClient,
   type LoadClient,
   type LoadRequest,
-} from '../../../scripts/bench/measuring/load.ts'
-import { atPace } from '../../../scripts/bench/measuring/pace.ts'
+} from '../../../../scripts/bench/measuring/load.ts'
+import { atPace } from '../../../../scripts/bench/measuring/pace.ts'
 
 const BODY = 'x'.repeat(100)
 const { signal } = new AbortController()

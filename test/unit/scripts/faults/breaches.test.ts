@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { breachesOf } from '../../../scripts/faults/breaches.ts'
-import type { Matrix } from '../../../scripts/faults/matrix.ts'
-import { createResponseStats } from '../../harness/traffic/response-stats.ts'
+import { breachesOf } from '../../../../scripts/faults/breaches.ts'
+import type { Matrix } from '../../../../scripts/faults/matrix.ts'
+import { createResponseStats } from '../../../harness/traffic/response-stats.ts'
 
 /** A run without a breach, with one fault. */
 function matrixOf(longestMs: number, healthyLongestMs = 20): Matrix {

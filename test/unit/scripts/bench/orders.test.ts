@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { searchRequest } from '../../../scripts/bench/baselines/straightforward-app.ts'
+import { searchRequest } from '../../../../scripts/bench/baselines/straightforward-app.ts'
 import {
   createCases,
   idsOf,
   placesOf,
   positionBefore,
   stateAt,
-} from '../../../scripts/bench/orders/cases.ts'
-import { accountSizes, createOrders } from '../../../scripts/bench/orders/orders.ts'
-import { recordSearches } from '../../../scripts/bench/orders/searches.ts'
-import { depthCases } from '../../../scripts/bench/parts/sizes.ts'
-import { NULL_INSTANT_KEY, sorts } from '../../../src/orders/order-store.ts'
+} from '../../../../scripts/bench/orders/cases.ts'
+import { accountSizes, createOrders } from '../../../../scripts/bench/orders/orders.ts'
+import { recordSearches } from '../../../../scripts/bench/orders/searches.ts'
+import { depthCases } from '../../../../scripts/bench/parts/sizes.ts'
+import { NULL_INSTANT_KEY, sorts } from '../../../../src/orders/order-store.ts'
 
 const UNTIL = Date.UTC(2026, 0, 1)
 const orders = createOrders(accountSizes(8_000), UNTIL)

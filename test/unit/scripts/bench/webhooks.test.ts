@@ -4,14 +4,14 @@ import {
   disorderOf,
   failuresOf,
   latencyFigures,
-} from '../../../scripts/bench/parts/webhooks/arrivals.ts'
-import { createNewOrders } from '../../../scripts/bench/parts/webhooks/new-orders.ts'
+} from '../../../../scripts/bench/parts/webhooks/arrivals.ts'
+import { createNewOrders } from '../../../../scripts/bench/parts/webhooks/new-orders.ts'
 import {
   type ReceiverProcess,
   startReceiver,
-} from '../../../scripts/bench/parts/webhooks/receiver-process.ts'
-import { renderTargets } from '../../../scripts/bench/parts/webhooks/targets.ts'
-import { rates } from '../../../scripts/bench/parts/webhooks/throughput.ts'
+} from '../../../../scripts/bench/parts/webhooks/receiver-process.ts'
+import { renderTargets } from '../../../../scripts/bench/parts/webhooks/targets.ts'
+import { rates } from '../../../../scripts/bench/parts/webhooks/throughput.ts'
 
 const arrival = (orderId: string, atMs: number, sequence = 1): Arrival => {
   return { id: `evt_${orderId}_${sequence}`, orderId, sequence, atMs }

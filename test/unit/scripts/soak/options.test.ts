@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readOptions } from '../../../scripts/soak/options.ts'
+import { readOptions } from '../../../../scripts/soak/options.ts'
 
 it('the soak runs for half an hour by default, without its warm-up', () => {
   expect(readOptions([])).toEqual({ minutes: 30, warmUpMinutes: 5, rate: 40 })

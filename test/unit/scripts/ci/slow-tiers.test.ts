@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { changeSince, type Git, gitIn } from '../../../scripts/ci/change.ts'
-import { chooseTiers, slowTiers } from '../../../scripts/ci/slow-tiers.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { changeSince, type Git, gitIn } from '../../../../scripts/ci/change.ts'
+import { chooseTiers, slowTiers } from '../../../../scripts/ci/slow-tiers.ts'
+import { temporaryFolder } from '../../../support/stores/backend.ts'
 
 const chosen = (...files: string[]) => chooseTiers({ files, base: 'abc' }, false).tiers
 

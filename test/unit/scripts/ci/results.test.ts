@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Report, readReport, sumResults } from '../../../scripts/ci/results.ts'
+import { type Report, readReport, sumResults } from '../../../../scripts/ci/results.ts'
 
 type File = Report['testResults'][number]
 type Test = File['assertionResults'][number]

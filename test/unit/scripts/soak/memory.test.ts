@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { leastOf, readMemory, slope } from '../../../scripts/soak/memory.ts'
+import { leastOf, readMemory, slope } from '../../../../scripts/soak/memory.ts'
 
 it.each([
   ['that stay', [300, 300, 300], 0],

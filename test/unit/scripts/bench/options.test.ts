@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { benchUsage } from '../../../scripts/bench/options.ts'
-import { webhookMeasurements } from '../../../scripts/bench/parts/webhooks.ts'
-import { parts } from '../../../scripts/bench/parts.ts'
-import { UsageError } from '../../../scripts/usage.ts'
+import { benchUsage } from '../../../../scripts/bench/options.ts'
+import { webhookMeasurements } from '../../../../scripts/bench/parts/webhooks.ts'
+import { parts } from '../../../../scripts/bench/parts.ts'
+import { UsageError } from '../../../../scripts/usage.ts'
 
 const { readOptions } = benchUsage(parts)
 const names = parts.map(({ name }) => name)

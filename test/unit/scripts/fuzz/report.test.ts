@@ -5,7 +5,7 @@ import {
   type Run,
   readReport,
   summaryLine,
-} from '../../../scripts/fuzz/report.ts'
+} from '../../../../scripts/fuzz/report.ts'
 
 const ended = (status: string) => ({ status })
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { renderChart } from '../../../scripts/bench/chart.ts'
+import { renderChart } from '../../../../scripts/bench/chart.ts'
 import {
   appendEntry,
   type HistoryEntry,
@@ -10,8 +10,8 @@ import {
   renderTrends,
   rounded,
   trendsOf,
-} from '../../../scripts/bench/history.ts'
-import type { Ratios } from '../../../scripts/bench/report.ts'
+} from '../../../../scripts/bench/history.ts'
+import type { Ratios } from '../../../../scripts/bench/report.ts'
 
 const environment = { date: '2026-01-02T03:04:05.678Z', cpu: 'Fast', cpus: 2, openSearch: '3.8.0' }
 

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { followResponseTimes } from '../../../scripts/faults/response-times.ts'
+import { followResponseTimes } from '../../../../scripts/faults/response-times.ts'
 
 let folder: string
 let log: string

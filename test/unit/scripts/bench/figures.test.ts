@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { redisSeconds, statMicros } from '../../../scripts/bench/measuring/cpu.ts'
-import { loadFigures } from '../../../scripts/bench/measuring/load.ts'
-import { differencePer, loopContender, race } from '../../../scripts/bench/measuring/race.ts'
-import { shortenedTo } from '../../../scripts/bench/parts/api/contenders.ts'
-import { addedLatencies, memoryCosts } from '../../../scripts/bench/parts/api.ts'
-import { outcomeFigures, reportOverload } from '../../../scripts/bench/parts/overload.ts'
-import { arrivalFigures } from '../../../scripts/bench/parts/rates.ts'
-import { accountSizes } from '../../../scripts/bench/parts/reindex.ts'
-import { otherSizes, sizeCosts } from '../../../scripts/bench/parts/sizes.ts'
-import { misreported } from '../../../scripts/bench/parts/workers.ts'
+import { redisSeconds, statMicros } from '../../../../scripts/bench/measuring/cpu.ts'
+import { loadFigures } from '../../../../scripts/bench/measuring/load.ts'
+import { differencePer, loopContender, race } from '../../../../scripts/bench/measuring/race.ts'
+import { shortenedTo } from '../../../../scripts/bench/parts/api/contenders.ts'
+import { addedLatencies, memoryCosts } from '../../../../scripts/bench/parts/api.ts'
+import { outcomeFigures, reportOverload } from '../../../../scripts/bench/parts/overload.ts'
+import { arrivalFigures } from '../../../../scripts/bench/parts/rates.ts'
+import { accountSizes } from '../../../../scripts/bench/parts/reindex.ts'
+import { otherSizes, sizeCosts } from '../../../../scripts/bench/parts/sizes.ts'
+import { misreported } from '../../../../scripts/bench/parts/workers.ts'
 import {
   failuresOf,
   recordedOf,
   renderSection,
   type Sample,
-} from '../../../scripts/bench/report.ts'
-import { median, medianRatio, percentile, sum } from '../../harness/statistics.ts'
+} from '../../../../scripts/bench/report.ts'
+import { median, medianRatio, percentile, sum } from '../../../harness/statistics.ts'
 
 const { signal } = new AbortController()
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readOptions } from '../../../scripts/fuzz/options.ts'
-import { UsageError } from '../../../scripts/usage.ts'
+import { readOptions } from '../../../../scripts/fuzz/options.ts'
+import { UsageError } from '../../../../scripts/usage.ts'
 
 const newSeed = () => 42
 

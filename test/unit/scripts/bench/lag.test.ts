@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type BenchChange, createChanges } from '../../../scripts/bench/parts/lag/changes.ts'
-import { createLagLedger } from '../../../scripts/bench/parts/lag/ledger.ts'
-import { lagFigures } from '../../../scripts/bench/parts/lag/pipeline.ts'
-import { reportLag } from '../../../scripts/bench/parts/lag.ts'
-import { failuresOf, recordedOf } from '../../../scripts/bench/report.ts'
-import { isValidationError, parseChange } from '../../../src/indexing/projection/change.ts'
+import { type BenchChange, createChanges } from '../../../../scripts/bench/parts/lag/changes.ts'
+import { createLagLedger } from '../../../../scripts/bench/parts/lag/ledger.ts'
+import { lagFigures } from '../../../../scripts/bench/parts/lag/pipeline.ts'
+import { reportLag } from '../../../../scripts/bench/parts/lag.ts'
+import { failuresOf, recordedOf } from '../../../../scripts/bench/report.ts'
+import { isValidationError, parseChange } from '../../../../src/indexing/projection/change.ts'
 
 describe('generated changes', () => {
   const changes = createChanges(50, Date.parse('2026-03-01T00:00:00Z'))

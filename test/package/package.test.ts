@@ -10,7 +10,7 @@ import { runProgram } from '../support/cli/program.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
 import { openServedStore, type ServedStore } from '../support/stores/served-store.ts'
-import { SECRET, signDelivery } from '../support/webhooks/signed-delivery.ts'
+import { SECRET, signDelivery } from '../support/webhooks/sending/signed-delivery.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** The packages and their folders. */

@@ -9,7 +9,7 @@ import {
   SECRET,
   type SigningOptions,
   signDelivery,
-} from '../support/webhooks/signed-delivery.ts'
+} from '../support/webhooks/sending/signed-delivery.ts'
 import { type Receiver, receivers } from './webhooks/receivers.ts'
 
 const { data: example, ...envelope } = eventExamples()['order.paid']

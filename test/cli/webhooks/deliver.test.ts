@@ -15,7 +15,7 @@ import {
   verified,
 } from '../../support/webhooks/delivering.ts'
 import { eventually, quietPeriod } from '../../support/webhooks/dispatching.ts'
-import type { Reply } from '../../support/webhooks/recording-receiver.ts'
+import type { Reply } from '../../support/webhooks/sending/recording-receiver.ts'
 
 /** A standby that waited for the expiry would exceed the time of the test. */
 const LONG_LEASE = { WRITER_LEASE_MS: '100000' }

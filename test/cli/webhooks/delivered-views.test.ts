@@ -3,7 +3,7 @@ import { BUYER, orderWithBuyerData, SELLER_ONLY } from '../../support/webhooks/b
 import {
   type RecordingReceiver,
   startRecordingReceiver,
-} from '../../support/webhooks/recording-receiver.ts'
+} from '../../support/webhooks/sending/recording-receiver.ts'
 import {
   DELIVERING,
   eventually,

@@ -7,7 +7,7 @@ import {
   type Responder,
   response,
   startReceiver,
-} from '../../support/webhooks/receiver.ts'
+} from '../../support/webhooks/sending/receiver.ts'
 import {
   DELIVERING,
   eventually,

@@ -5,7 +5,7 @@ import {
   erasure,
   orderWithBuyerData,
 } from '../../support/webhooks/buyer-data.ts'
-import { type Receiver, response, startReceiver } from '../../support/webhooks/receiver.ts'
+import { type Receiver, response, startReceiver } from '../../support/webhooks/sending/receiver.ts'
 import { storedOrdersText } from '../../support/webhooks/stored-text.ts'
 import {
   DELIVERING,

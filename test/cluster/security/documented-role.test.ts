@@ -16,7 +16,7 @@ import { matchesAny } from '../../support/secured/role-permissions.ts'
 import { type SecuredCluster, startSecuredCluster } from '../../support/secured/secured-cluster.ts'
 import { callService, startWholeService } from '../../support/secured/whole-service.ts'
 import { becomesDispatcher } from '../../support/webhooks/delivering.ts'
-import { startRecordingReceiver } from '../../support/webhooks/recording-receiver.ts'
+import { startRecordingReceiver } from '../../support/webhooks/sending/recording-receiver.ts'
 
 // The tests follow each other on one cluster, as an operator would who sets up the service.
 

@@ -8,7 +8,7 @@ import {
   deliveryOf,
   testEvent,
 } from '../../support/webhooks/delivery.ts'
-import type { WebhookStoresUnderTest } from '../../support/webhooks/stores-under-test.ts'
+import type { WebhookStoresUnderTest } from '../../support/webhooks/stores/stores-under-test.ts'
 import { useWebhookStores } from './webhook-stores-under-test.ts'
 
 const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id)

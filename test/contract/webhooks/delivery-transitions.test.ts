@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
 import { onServices } from '../../support/stores/backend.ts'
 import { attempt, type DeliveryChanges, delivery } from '../../support/webhooks/delivery.ts'
-import type { WebhookStoresUnderTest } from '../../support/webhooks/stores-under-test.ts'
+import type { WebhookStoresUnderTest } from '../../support/webhooks/stores/stores-under-test.ts'
 import { useWebhookStores } from './webhook-stores-under-test.ts'
 
 /** More than any implementation changes in one request or transaction. */

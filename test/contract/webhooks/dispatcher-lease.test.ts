@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
-import type { WebhookStoresUnderTest } from '../../support/webhooks/stores-under-test.ts'
+import type { WebhookStoresUnderTest } from '../../support/webhooks/stores/stores-under-test.ts'
 import { useWebhookStores } from './webhook-stores-under-test.ts'
 
 /** Enough for every implementation to see whether a lease is renewed. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Endpoint } from '../../../src/webhooks/endpoints/endpoint.ts'
 import { createEndpointDirectory } from '../../../src/webhooks/endpoints/endpoint-directory.ts'
 import { endpoint } from '../../support/webhooks/endpoint.ts'
-import type { WebhookStoresUnderTest } from '../../support/webhooks/stores-under-test.ts'
+import type { WebhookStoresUnderTest } from '../../support/webhooks/stores/stores-under-test.ts'
 import { useWebhookStores } from './webhook-stores-under-test.ts'
 
 const everything = endpoint({

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EventRecord } from '../../../src/webhooks/events/event-record.ts'
 import { delivery } from '../../support/webhooks/delivery.ts'
 import { eventRecord } from '../../support/webhooks/event-record.ts'
-import type { WebhookStoresUnderTest } from '../../support/webhooks/stores-under-test.ts'
+import type { WebhookStoresUnderTest } from '../../support/webhooks/stores/stores-under-test.ts'
 import { useWebhookStores } from './webhook-stores-under-test.ts'
 
 describe.each(useWebhookStores())('the event feed on %s', (_name, open) => {

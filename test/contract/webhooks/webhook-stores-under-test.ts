@@ -6,12 +6,12 @@ import {
   onServices,
   temporaryFolder,
 } from '../../support/stores/backend.ts'
-import { openOpenSearchWebhooks } from '../../support/webhooks/opensearch-webhooks.ts'
+import { openOpenSearchWebhooks } from '../../support/webhooks/stores/opensearch-webhooks.ts'
 import {
   appendEventRecords,
   readEventRecords,
-} from '../../support/webhooks/sqlite-event-records.ts'
-import type { WebhookStoresUnderTest } from '../../support/webhooks/stores-under-test.ts'
+} from '../../support/webhooks/stores/sqlite-event-records.ts'
+import type { WebhookStoresUnderTest } from '../../support/webhooks/stores/stores-under-test.ts'
 
 /**
  * Every implementation of the ports for webhooks; the same tests run over each, in the tier of its

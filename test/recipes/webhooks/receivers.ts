@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { recipe } from '../../support/cli/program.ts'
 import { temporaryFolder } from '../../support/stores/backend.ts'
-import type { SignedDelivery } from '../../support/webhooks/signed-delivery.ts'
+import type { SignedDelivery } from '../../support/webhooks/sending/signed-delivery.ts'
 import { installN8n, RECEIVER as N8N_RECEIVER } from '../n8n/n8n.ts'
 
 /** What a receiver keeps of an order. */

@@ -10,7 +10,7 @@ import {
 import { runCommand } from '../cli/command.ts'
 import { createBackend } from '../stores/backend.ts'
 import { eventually } from './dispatching.ts'
-import { type ReceivedWebhook, startRecordingReceiver } from './recording-receiver.ts'
+import { type ReceivedWebhook, startRecordingReceiver } from './sending/recording-receiver.ts'
 
 /** A delivery as `webhooks deliveries --json` prints it. */
 export interface PrintedDelivery {

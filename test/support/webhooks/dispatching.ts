@@ -20,10 +20,10 @@ import { createSigner } from '../../../src/webhooks/sending/signature.ts'
 import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
 import { endpoint } from './endpoint.ts'
 import { eventRecord } from './event-record.ts'
-import { type RecordingReceiver, startRecordingReceiver } from './recording-receiver.ts'
-import { openSender } from './sender.ts'
-import type { WebhookStoresUnderTest } from './stores-under-test.ts'
-import { withEndpoints } from './stubbed-stores.ts'
+import { type RecordingReceiver, startRecordingReceiver } from './sending/recording-receiver.ts'
+import { openSender } from './sending/sender.ts'
+import type { WebhookStoresUnderTest } from './stores/stores-under-test.ts'
+import { withEndpoints } from './stores/stubbed-stores.ts'
 
 /** The time of a test: it passes as usual, and can be moved forward. The clock can be set back. */
 export interface ScriptedTime {

@@ -10,7 +10,11 @@ import {
   WebhookVerificationError,
 } from '../../../src/client/client.ts'
 import { eventExamples } from '../../../src/openapi/webhooks/event-examples.ts'
-import { OTHER_SECRET, SECRET, signDelivery } from '../../support/webhooks/signed-delivery.ts'
+import {
+  OTHER_SECRET,
+  SECRET,
+  signDelivery,
+} from '../../support/webhooks/sending/signed-delivery.ts'
 
 const NOW_MS = 1_772_366_700_000
 const ID = 'evt_4bC0dE1fG2hI3jK4lM5nO6pQ'

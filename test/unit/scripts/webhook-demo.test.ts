@@ -8,7 +8,11 @@ import { projectOrder } from '../../../src/indexing/projection/order-views.ts'
 import { eventExamples } from '../../../src/openapi/webhooks/event-examples.ts'
 import { announce } from '../../../src/webhooks/events/announce.ts'
 import { type OrderState, stateOf } from '../../../src/webhooks/events/order-state.ts'
-import { OTHER_SECRET, SECRET, signDelivery } from '../../support/webhooks/signed-delivery.ts'
+import {
+  OTHER_SECRET,
+  SECRET,
+  signDelivery,
+} from '../../support/webhooks/sending/signed-delivery.ts'
 
 const NOW_MS = Date.parse('2026-03-01T12:00:00Z')
 const example = (type: 'order.paid' | 'order.removed') => eventExamples()[type] as WebhookEvent

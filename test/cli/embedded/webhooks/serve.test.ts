@@ -17,7 +17,7 @@ import {
   verified,
 } from '../../../support/webhooks/delivering.ts'
 import { quietPeriod } from '../../../support/webhooks/dispatching.ts'
-import type { Reply } from '../../../support/webhooks/recording-receiver.ts'
+import type { Reply } from '../../../support/webhooks/sending/recording-receiver.ts'
 
 const ONE_TYPE = ['--events', 'order.paid']
 /** A process of several needs a Redis address; without a Redis, each counts its rate limits. */

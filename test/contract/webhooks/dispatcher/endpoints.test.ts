@@ -7,7 +7,7 @@ import {
   openDispatching,
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
-import { withDeliveries, withEndpoints } from '../../../support/webhooks/stubbed-stores.ts'
+import { withDeliveries, withEndpoints } from '../../../support/webhooks/stores/stubbed-stores.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 /** Shorter than an idle lane is kept: another one would start from the dispatcher's old copy. */

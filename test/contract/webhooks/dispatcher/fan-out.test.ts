@@ -6,7 +6,7 @@ import {
   eventually,
   openDispatching,
 } from '../../../support/webhooks/dispatching.ts'
-import { withDeliveries } from '../../../support/webhooks/stubbed-stores.ts'
+import { withDeliveries } from '../../../support/webhooks/stores/stubbed-stores.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 describe.each(useWebhookStores())('the fan-out of the dispatcher on %s', (_name, open) => {

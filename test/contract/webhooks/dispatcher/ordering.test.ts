@@ -5,7 +5,7 @@ import {
   openDispatching,
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
-import type { Reply } from '../../../support/webhooks/recording-receiver.ts'
+import type { Reply } from '../../../support/webhooks/sending/recording-receiver.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 const MINUTE = 60_000

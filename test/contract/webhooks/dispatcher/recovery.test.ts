@@ -13,7 +13,7 @@ import {
   failTimes,
   withDeliveries,
   withEndpoints,
-} from '../../../support/webhooks/stubbed-stores.ts'
+} from '../../../support/webhooks/stores/stubbed-stores.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 describe.each(useWebhookStores())('the recovery of the dispatcher on %s', (_name, open) => {

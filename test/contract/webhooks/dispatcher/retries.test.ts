@@ -12,8 +12,8 @@ import {
   openDispatching,
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
-import type { Reply } from '../../../support/webhooks/recording-receiver.ts'
-import { withDeliveries } from '../../../support/webhooks/stubbed-stores.ts'
+import type { Reply } from '../../../support/webhooks/sending/recording-receiver.ts'
+import { withDeliveries } from '../../../support/webhooks/stores/stubbed-stores.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 const MINUTE = 60_000

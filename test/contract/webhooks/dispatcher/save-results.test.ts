@@ -3,7 +3,7 @@ import type { StoredDelivery } from '../../../../src/webhooks/deliveries/deliver
 import type { DeliveryStore } from '../../../../src/webhooks/deliveries/delivery-store.ts'
 import { createSaveResults } from '../../../../src/webhooks/dispatcher/save-results.ts'
 import { attempt, delivery } from '../../../support/webhooks/delivery.ts'
-import type { WebhookStoresUnderTest } from '../../../support/webhooks/stores-under-test.ts'
+import type { WebhookStoresUnderTest } from '../../../support/webhooks/stores/stores-under-test.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 const attempts = [attempt({ status: 200, error: null, excerpt: null })]

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { eventually, openDispatching, quietPeriod } from '../../../support/webhooks/dispatching.ts'
-import { openSender } from '../../../support/webhooks/sender.ts'
+import { openSender } from '../../../support/webhooks/sending/sender.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 it.each(useWebhookStores())(

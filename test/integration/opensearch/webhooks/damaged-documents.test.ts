@@ -5,7 +5,7 @@ import { thrownBy } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { delivery } from '../../../support/webhooks/delivery.ts'
 import { endpoint } from '../../../support/webhooks/endpoint.ts'
 import { eventRecord } from '../../../support/webhooks/event-record.ts'
-import { useOpenSearchWebhooks } from '../../../support/webhooks/use-opensearch-webhooks.ts'
+import { useOpenSearchWebhooks } from '../../../support/webhooks/stores/use-opensearch-webhooks.ts'
 
 const test = useOpenSearchWebhooks()
 const due = { endpointId: 'we_1', nowMs: 99_000, limit: 1, excludedOrders: [], excludedIds: [] }

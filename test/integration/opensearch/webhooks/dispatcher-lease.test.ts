@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import type { WebhookStores } from '../../../../src/webhooks/webhook-stores.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
-import { DISPATCHER_LEASE_MS } from '../../../support/webhooks/opensearch-webhooks.ts'
-import { useOpenSearchWebhooks } from '../../../support/webhooks/use-opensearch-webhooks.ts'
+import { DISPATCHER_LEASE_MS } from '../../../support/webhooks/stores/opensearch-webhooks.ts'
+import { useOpenSearchWebhooks } from '../../../support/webhooks/stores/use-opensearch-webhooks.ts'
 
 const test = useOpenSearchWebhooks()
 /** Enough for a process to see whether a lease is renewed. */

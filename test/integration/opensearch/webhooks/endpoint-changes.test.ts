@@ -9,7 +9,7 @@ import {
   respondError,
 } from '../../../support/stores/scripted/scripted-server.ts'
 import { endpoint } from '../../../support/webhooks/endpoint.ts'
-import { useOpenSearchWebhooks } from '../../../support/webhooks/use-opensearch-webhooks.ts'
+import { useOpenSearchWebhooks } from '../../../support/webhooks/stores/use-opensearch-webhooks.ts'
 
 describe('the changes of endpoints', () => {
   const test = useOpenSearchWebhooks()

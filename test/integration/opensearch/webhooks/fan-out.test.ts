@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { delivery } from '../../../support/webhooks/delivery.ts'
 import { eventRecord } from '../../../support/webhooks/event-record.ts'
-import { useOpenSearchWebhooks } from '../../../support/webhooks/use-opensearch-webhooks.ts'
+import { useOpenSearchWebhooks } from '../../../support/webhooks/stores/use-opensearch-webhooks.ts'
 
 const test = useOpenSearchWebhooks()
 

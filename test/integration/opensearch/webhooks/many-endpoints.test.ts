@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { delivery } from '../../../support/webhooks/delivery.ts'
-import { useOpenSearchWebhooks } from '../../../support/webhooks/use-opensearch-webhooks.ts'
+import { useOpenSearchWebhooks } from '../../../support/webhooks/stores/use-opensearch-webhooks.ts'
 
 const test = useOpenSearchWebhooks()
 /** More than a page of the search. */

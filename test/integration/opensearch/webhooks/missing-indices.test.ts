@@ -4,7 +4,7 @@ import { type Backend, createBackend, opensearch } from '../../../support/stores
 import { thrownBy } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { delivery } from '../../../support/webhooks/delivery.ts'
 import { endpoint } from '../../../support/webhooks/endpoint.ts'
-import { connectWebhooks } from '../../../support/webhooks/opensearch-webhooks.ts'
+import { connectWebhooks } from '../../../support/webhooks/stores/opensearch-webhooks.ts'
 
 let backend: Backend
 let stores: ReturnType<typeof connectWebhooks>

@@ -7,7 +7,7 @@ import type { DeliveryStore, DueQuery } from '../../../../src/webhooks/deliverie
 import { GENEROUS_MS } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { attempt, type DeliveryChanges, delivery } from '../../../support/webhooks/delivery.ts'
 import { eventRecord } from '../../../support/webhooks/event-record.ts'
-import { useOpenSearchWebhooks } from '../../../support/webhooks/use-opensearch-webhooks.ts'
+import { useOpenSearchWebhooks } from '../../../support/webhooks/stores/use-opensearch-webhooks.ts'
 
 const test = useOpenSearchWebhooks()
 const DELIVERIES = 'webhook-deliveries'

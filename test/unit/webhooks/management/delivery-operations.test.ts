@@ -10,7 +10,7 @@ import {
 } from '../../../../src/webhooks/management/delivery-operations.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { attempt } from '../../../support/webhooks/delivery.ts'
-import { withDeliveries } from '../../../support/webhooks/stubbed-stores.ts'
+import { withDeliveries } from '../../../support/webhooks/stores/stubbed-stores.ts'
 import { NOW, useManagement, withCode } from './management.ts'
 
 const test = useManagement()

@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from '../../../../src/lib/durations.ts'
 import type { RepeatableRequest } from '../../../../src/webhooks/endpoints/endpoint.ts'
 import { createEndpointActions } from '../../../../src/webhooks/management/endpoint-actions.ts'
 import { deriveSecret } from '../../../../src/webhooks/sending/signing-secret.ts'
-import { failTimes, withDeliveries } from '../../../support/webhooks/stubbed-stores.ts'
+import { failTimes, withDeliveries } from '../../../support/webhooks/stores/stubbed-stores.ts'
 import { failing, healthy, NOW, useManagement, withCode } from './management.ts'
 
 const test = useManagement()

@@ -6,7 +6,7 @@ import type { EndpointStore } from '../../../../src/webhooks/endpoints/endpoint-
 import { createEndpointOperations } from '../../../../src/webhooks/management/endpoint-operations.ts'
 import { endpointJson } from '../../../../src/webhooks/management/webhook-json.ts'
 import { deriveSecret } from '../../../../src/webhooks/sending/signing-secret.ts'
-import { withEndpoints } from '../../../support/webhooks/stubbed-stores.ts'
+import { withEndpoints } from '../../../support/webhooks/stores/stubbed-stores.ts'
 import { failing, healthy, NOW, settings, useManagement, withCode } from './management.ts'
 
 const test = useManagement()

@@ -6,7 +6,10 @@ import {
   parseNetworks,
   permittedAddresses,
 } from '../../../../src/webhooks/sending/address-policy.ts'
-import { forbiddenIpv4, forbiddenIpv6 } from '../../../support/webhooks/forbidden-addresses.ts'
+import {
+  forbiddenIpv4,
+  forbiddenIpv6,
+} from '../../../support/webhooks/sending/forbidden-addresses.ts'
 
 const forbidden = [...forbiddenIpv4, ...forbiddenIpv6].flatMap(([name, first, last]) =>
   [...new Set([first, last])].map((address) => [name, address] as const),

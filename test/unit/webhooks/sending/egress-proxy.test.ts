@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Certificate, makeCertificate } from '../../../harness/services/certificate.ts'
-import { reply, response } from '../../../support/webhooks/receiver.ts'
-import { openReceiver, openSender } from '../../../support/webhooks/sender.ts'
+import { reply, response } from '../../../support/webhooks/sending/receiver.ts'
+import { openReceiver, openSender } from '../../../support/webhooks/sending/sender.ts'
 
 const NAME = 'receiver.example'
 

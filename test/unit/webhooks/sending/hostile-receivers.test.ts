@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { repeat, reply, response } from '../../../support/webhooks/receiver.ts'
-import { openReceiver, openSender } from '../../../support/webhooks/sender.ts'
+import { repeat, reply, response } from '../../../support/webhooks/sending/receiver.ts'
+import { openReceiver, openSender } from '../../../support/webhooks/sending/sender.ts'
 
 /** Short, because the test waits for it. */
 const DEADLINE_MS = 1_000

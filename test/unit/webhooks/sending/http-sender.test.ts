@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { reply, response } from '../../../support/webhooks/receiver.ts'
-import { openReceiver, openSender } from '../../../support/webhooks/sender.ts'
+import { reply, response } from '../../../support/webhooks/sending/receiver.ts'
+import { openReceiver, openSender } from '../../../support/webhooks/sending/sender.ts'
 
 describe('the request of the sender', () => {
   it('the request is a POST of exactly the given bytes with the given headers', async () => {

@@ -4,8 +4,8 @@ import {
   createOriginPools,
   type OriginPoolsOptions,
 } from '../../../../src/webhooks/sending/origin-pools.ts'
-import { reply, response } from '../../../support/webhooks/receiver.ts'
-import { openReceiver } from '../../../support/webhooks/sender.ts'
+import { reply, response } from '../../../support/webhooks/sending/receiver.ts'
+import { openReceiver } from '../../../support/webhooks/sending/sender.ts'
 
 function openPools(options: Partial<OriginPoolsOptions> = {}) {
   const pools = createOriginPools({

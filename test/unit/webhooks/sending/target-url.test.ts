@@ -8,7 +8,7 @@ import {
   forbiddenIpv4,
   forbiddenIpv6,
   spellings,
-} from '../../../support/webhooks/forbidden-addresses.ts'
+} from '../../../support/webhooks/sending/forbidden-addresses.ts'
 
 const allow = (list: string) => parseNetworks(list).networks
 const problemOf = (text: string, list = '') => {

@@ -12,7 +12,7 @@ import { eventRecord } from '../../../../support/webhooks/event-record.ts'
 import {
   appendEventRecords,
   readEventRecords,
-} from '../../../../support/webhooks/sqlite-event-records.ts'
+} from '../../../../support/webhooks/stores/sqlite-event-records.ts'
 
 type Opened = ReturnType<typeof openSqliteWebhookStores>
 

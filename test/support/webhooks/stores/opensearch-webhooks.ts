@@ -1,13 +1,13 @@
-import { connectOpenSearch } from '../../../src/stores/opensearch/client/client.ts'
-import { createEnsureIndices } from '../../../src/stores/opensearch/indices/ensure-indices.ts'
-import { indexNames } from '../../../src/stores/opensearch/indices/index-names.ts'
+import { connectOpenSearch } from '../../../../src/stores/opensearch/client/client.ts'
+import { createEnsureIndices } from '../../../../src/stores/opensearch/indices/ensure-indices.ts'
+import { indexNames } from '../../../../src/stores/opensearch/indices/index-names.ts'
 import {
   createOpenSearchWebhookStores,
   type OpenSearchWebhookStoresOptions,
-} from '../../../src/stores/opensearch/webhooks/webhook-stores.ts'
-import { type EventRecord, firstSequence } from '../../../src/webhooks/events/event-record.ts'
-import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
-import { type Backend, opensearch } from '../stores/backend.ts'
+} from '../../../../src/stores/opensearch/webhooks/webhook-stores.ts'
+import { type EventRecord, firstSequence } from '../../../../src/webhooks/events/event-record.ts'
+import type { WebhookStores } from '../../../../src/webhooks/webhook-stores.ts'
+import { type Backend, opensearch } from '../../stores/backend.ts'
 
 export type WebhookSettings = Partial<
   Pick<OpenSearchWebhookStoresOptions, 'leaseMs' | 'deadlineMs' | 'monotonic'>

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { EventRecord } from '../../../src/webhooks/events/event-record.ts'
+import type { EventRecord } from '../../../../src/webhooks/events/event-record.ts'
 
 const BUSY_MS = 30_000
 

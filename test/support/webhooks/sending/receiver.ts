@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
-import type { Certificate } from '../../harness/services/certificate.ts'
+import type { Certificate } from '../../../harness/services/certificate.ts'
 
 export interface ReceivedRequest {
   /** The request line and the headers. */

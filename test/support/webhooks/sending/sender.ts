@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest'
-import { monotonicClock, wallClock } from '../../../src/lib/clock.ts'
-import { parseNetworks } from '../../../src/webhooks/sending/address-policy.ts'
+import { monotonicClock, wallClock } from '../../../../src/lib/clock.ts'
+import { parseNetworks } from '../../../../src/webhooks/sending/address-policy.ts'
 import {
   createHttpSender,
   type HttpSenderOptions,
-} from '../../../src/webhooks/sending/http-sender.ts'
-import type { SendResult } from '../../../src/webhooks/sending/sender.ts'
+} from '../../../../src/webhooks/sending/http-sender.ts'
+import type { SendResult } from '../../../../src/webhooks/sending/sender.ts'
 import { type Receiver, type ReceiverOptions, type Responder, startReceiver } from './receiver.ts'
 
 export const LOOPBACK = parseNetworks('127.0.0.0/8,::1').networks

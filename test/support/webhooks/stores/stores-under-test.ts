@@ -1,5 +1,5 @@
-import type { EventRecord } from '../../../src/webhooks/events/event-record.ts'
-import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
+import type { EventRecord } from '../../../../src/webhooks/events/event-record.ts'
+import type { WebhookStores } from '../../../../src/webhooks/webhook-stores.ts'
 
 /** Empty stores under test. */
 export interface WebhookStoresUnderTest extends WebhookStores {

@@ -1,5 +1,5 @@
-import { Unavailable } from '../../../src/lib/errors/unavailable.ts'
-import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
+import type { WebhookStores } from '../../../../src/webhooks/webhook-stores.ts'
 
 /** Stores of which some calls for deliveries are replaced. */
 export function withDeliveries<Stores extends Pick<WebhookStores, 'deliveries'>>(

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach } from 'vitest'
-import { type Backend, createBackend, opensearch } from '../stores/backend.ts'
+import { type Backend, createBackend, opensearch } from '../../stores/backend.ts'
 import { openOpenSearchWebhooks } from './opensearch-webhooks.ts'
 
 type Opened = Awaited<ReturnType<typeof openOpenSearchWebhooks>>

@@ -10,8 +10,8 @@ import { startWatch, type WatchProcess } from '../support/cli/watch-process.ts'
 import { byEffort } from '../support/effort.ts'
 import { createHistory } from '../support/simulation/change-history.ts'
 import { type Backend, createBackend, KILL_LOOP_LEASE } from '../support/stores/backend.ts'
-import { type KafkaFeed, openKafkaFeed } from '../support/stores/kafka-feed.ts'
 import { readStored } from '../support/stores/stored-orders.ts'
+import { type KafkaFeed, openKafkaFeed } from '../support/streams/kafka-feed.ts'
 import { killWriters } from '../support/streams/kill-writers.ts'
 
 const KILLS = byEffort(4, 20)

@@ -16,8 +16,8 @@ import { type ListBody, ROOMY } from '../support/http/test-app.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { walk } from '../support/simulation/walk.ts'
 import { opensearch } from '../support/stores/backend.ts'
-import { openChangeFeed } from '../support/stores/change-feed.ts'
 import { type KillableCluster, startKillableCluster } from '../support/stores/killable-cluster.ts'
+import { openChangeFeed } from '../support/streams/change-feed.ts'
 import {
   becomesDispatcher,
   type Delivering,

@@ -3,8 +3,8 @@ import { runCommand } from '../support/cli/command.ts'
 import { watchInProcess } from '../support/cli/watch-process.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
-import { type KafkaFeed, openKafkaFeed } from '../support/stores/kafka-feed.ts'
 import { sharedBroker } from '../support/streams/broker.ts'
+import { type KafkaFeed, openKafkaFeed } from '../support/streams/kafka-feed.ts'
 
 let folder: string
 let remove: () => void

@@ -1,8 +1,8 @@
 import { parseConfig } from '../../src/config/config.ts'
 import { openChangeStream } from '../../src/services.ts'
-import { openKafkaFeed } from '../support/stores/kafka-feed.ts'
 import { sharedBroker } from '../support/streams/broker.ts'
 import { describeChangeStream } from '../support/streams/change-stream-contract.ts'
+import { openKafkaFeed } from '../support/streams/kafka-feed.ts'
 
 describeChangeStream('Kafka', async () => {
   const feed = await openKafkaFeed(sharedBroker(), { partitions: 1 })

@@ -2,12 +2,12 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../src/config/config.ts'
 import { type ChangeStream, totalCount } from '../../src/indexing/sources/change-stream.ts'
 import { openChangeStream, openStreamInspection } from '../../src/services.ts'
+import { sharedBroker } from '../support/streams/broker.ts'
 import {
   type KafkaFeed,
   type KafkaFeedOptions,
   openKafkaFeed,
-} from '../support/stores/kafka-feed.ts'
-import { sharedBroker } from '../support/streams/broker.ts'
+} from '../support/streams/kafka-feed.ts'
 
 const error = { path: '/id', reason: 'expected an id' }
 

@@ -11,7 +11,7 @@ import {
 } from '../support/cli/watch-process.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
-import { type ChangeFeed, openChangeFeed } from '../support/stores/change-feed.ts'
+import { type ChangeFeed, openChangeFeed } from '../support/streams/change-feed.ts'
 import { send } from './limiter-process.ts'
 
 // The Redis of the stream persists writes, as docker/stores.md requires. The store is embedded.

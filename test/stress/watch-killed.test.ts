@@ -5,8 +5,8 @@ import { startWatch, type WatchProcess } from '../support/cli/watch-process.ts'
 import { byEffort } from '../support/effort.ts'
 import { createHistory, type History } from '../support/simulation/change-history.ts'
 import { type Backend, createBackend, KILL_LOOP_LEASE } from '../support/stores/backend.ts'
-import { type ChangeFeed, openChangeFeed } from '../support/stores/change-feed.ts'
 import { readStored } from '../support/stores/stored-orders.ts'
+import { type ChangeFeed, openChangeFeed } from '../support/streams/change-feed.ts'
 
 const KILLS = byEffort(8, 20)
 const CHANGES_A_KILL = 2_500

@@ -15,8 +15,8 @@ import {
   KILL_LOOP_LEASE,
   onServices,
 } from '../../support/stores/backend.ts'
-import { openChangeFeed } from '../../support/stores/change-feed.ts'
 import { readStored, readStoredEmbedded } from '../../support/stores/stored-orders.ts'
+import { openChangeFeed } from '../../support/streams/change-feed.ts'
 
 const KILLS = byEffort(4, 15)
 const CALLS = byEffort(24, 120)

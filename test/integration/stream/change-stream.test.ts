@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ChangeStream, StreamEntry } from '../../../src/indexing/sources/change-stream.ts'
 import { openRedisStream } from '../../../src/stores/redis/stream.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
-import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/streams/change-feed.ts'
 
 const MIB = 1024 * 1024
 const NOT_UTF8 = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d])

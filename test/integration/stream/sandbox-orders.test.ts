@@ -4,7 +4,7 @@ import { unbounded } from '../../../src/lib/request-scope.ts'
 import { openChangeStream } from '../../../src/services.ts'
 import { watchInProcess } from '../../support/cli/watch-process.ts'
 import { useManagementApi } from '../../support/management/management-api.ts'
-import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/streams/change-feed.ts'
 
 // The sandbox over HTTP with OpenSearch and a Redis: a watch writes its orders.
 

@@ -6,8 +6,8 @@ import { serveInProcess } from '../../support/cli/command.ts'
 import { watchInProcess } from '../../support/cli/watch-process.ts'
 import { createPushing, toNdjson } from '../../support/http/pushing.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
-import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
 import { useServices } from '../../support/stores/use-services.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/streams/change-feed.ts'
 
 // POST /v1/source-orders with OpenSearch and a Redis.
 

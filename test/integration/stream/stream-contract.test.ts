@@ -1,6 +1,6 @@
 import { openRedisStream } from '../../../src/stores/redis/stream.ts'
 import { createBackend } from '../../support/stores/backend.ts'
-import { openChangeFeed } from '../../support/stores/change-feed.ts'
+import { openChangeFeed } from '../../support/streams/change-feed.ts'
 import { describeChangeStream } from '../../support/streams/change-stream-contract.ts'
 
 describeChangeStream('Redis', async () => {

@@ -8,7 +8,7 @@ import {
   type ChangeFeed,
   type FeedEntry,
   openChangeFeed,
-} from '../../support/stores/change-feed.ts'
+} from '../../support/streams/change-feed.ts'
 
 const MIB = 1024 * 1024
 

@@ -5,9 +5,9 @@ import { runCommand } from '../../support/cli/command.ts'
 import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend, opensearch } from '../../support/stores/backend.ts'
-import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
 import { writeFutureTimestamps } from '../../support/stores/future-timestamps.ts'
 import { respond, startServer } from '../../support/stores/scripted/scripted-server.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/streams/change-feed.ts'
 
 const FOUR_YEARS_MS = 4 * 365 * 86_400_000
 const SOON = { timeout: 60_000, interval: 100 }

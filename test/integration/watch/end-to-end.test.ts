@@ -7,7 +7,7 @@ import { startWatch, type WatchProcess } from '../../support/cli/watch-process.t
 import { byEffort } from '../../support/effort.ts'
 import { createHistory, type ExpectedOrder } from '../../support/simulation/change-history.ts'
 import { type Backend, createBackend, EXPIRING_LEASE } from '../../support/stores/backend.ts'
-import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/streams/change-feed.ts'
 
 /** Each kind of failure occurs equally often and takes about 7 seconds. */
 const ROUNDS = byEffort(1, 4)

@@ -6,7 +6,7 @@ import { runCommand } from '../../support/cli/command.ts'
 import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend, EXPIRING_LEASE } from '../../support/stores/backend.ts'
-import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/streams/change-feed.ts'
 
 let backend: Backend
 let feed: ChangeFeed

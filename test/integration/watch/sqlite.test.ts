@@ -14,8 +14,8 @@ import {
 import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
-import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
 import { FULL, synchronousOf } from '../../support/stores/synchronous.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/streams/change-feed.ts'
 
 // The embedded store with the change stream in Redis.
 

@@ -14,7 +14,7 @@ import {
   EXPIRING_LEASE,
   opensearch,
 } from '../../support/stores/backend.ts'
-import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/streams/change-feed.ts'
 
 let backend: Backend
 let feed: ChangeFeed

@@ -4,7 +4,7 @@ import { openServices, type Services } from '../../../src/services.ts'
 import { type RunningWatch, watchInProcess } from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
-import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/streams/change-feed.ts'
 
 let backend: Backend
 let feed: ChangeFeed

@@ -5,7 +5,7 @@ import { openServices, type Services } from '../../../src/services.ts'
 import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend, EXPIRING_LEASE } from '../../support/stores/backend.ts'
-import { type ChangeFeed, openChangeFeed } from '../../support/stores/change-feed.ts'
+import { type ChangeFeed, openChangeFeed } from '../../support/streams/change-feed.ts'
 
 /** Maximum clock skew; beyond it, the writer rejects its clock. */
 const AHEAD_MS = 4_000

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ChangeStream, StreamEntry } from '../../../src/indexing/sources/change-stream.ts'
-import type { DeadLetter, FeedEntry } from '../stores/change-feed.ts'
+import type { DeadLetter, FeedEntry } from './change-feed.ts'
 
 const MIB = 1024 * 1024
 const NOT_UTF8 = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d])

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../../../src/demo/random.ts'
 import type { WatchProcess } from '../cli/watch-process.ts'
 import type { History } from '../simulation/change-history.ts'
-import type { FeedEntry } from '../stores/change-feed.ts'
+import type { FeedEntry } from './change-feed.ts'
 
 const LONGEST_LIFE_MS = 1_500
 const ADDED_AT_ONCE = 250

@@ -3,7 +3,7 @@ import { parseConfig } from '../../../src/config/config.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { startWatch, type WatchProcess } from '../cli/watch-process.ts'
 import { temporaryFolder } from '../stores/backend.ts'
-import { type KafkaFeed, openKafkaFeed } from '../stores/kafka-feed.ts'
+import { type KafkaFeed, openKafkaFeed } from './kafka-feed.ts'
 
 /** An embedded store of each test, which watches feed from a topic of its own. */
 export interface EachKafkaWatch {

@@ -10,10 +10,10 @@ import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
 import { interceptCommits } from '../../../support/stores/bulk.ts'
-import { openChangeFeed } from '../../../support/stores/change-feed.ts'
 import { corruptDocument } from '../../../support/stores/damage-document.ts'
 import { proxyTo, startServer } from '../../../support/stores/scripted/scripted-server.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
+import { openChangeFeed } from '../../../support/streams/change-feed.ts'
 import { recordedEvents, subscribe } from '../../../support/webhooks/recorded-events.ts'
 
 const test = useServices()

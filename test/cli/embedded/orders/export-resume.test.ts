@@ -19,8 +19,11 @@ import {
   runOrders,
   runShell,
   spawnOrders,
-} from '../../support/orders-cli/orders-cli.ts'
-import { type OrdersService, openOrdersService } from '../../support/orders-cli/orders-service.ts'
+} from '../../../support/orders-cli/orders-cli.ts'
+import {
+  type OrdersService,
+  openOrdersService,
+} from '../../../support/orders-cli/orders-service.ts'
 
 const CSV = ['export', '--format', 'csv-br', '--out', 'pedidos de hoje.csv'] as const
 const FILE = 'pedidos de hoje.csv'

@@ -3,8 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { finish, runOrders, spawnOrders } from '../../support/orders-cli/orders-cli.ts'
-import { type OrdersService, openOrdersService } from '../../support/orders-cli/orders-service.ts'
+import { finish, runOrders, spawnOrders } from '../../../support/orders-cli/orders-cli.ts'
+import {
+  type OrdersService,
+  openOrdersService,
+} from '../../../support/orders-cli/orders-service.ts'
 
 let service: OrdersService
 let portal: Server
@@ -39,7 +42,7 @@ describe('orders --help', () => {
 })
 
 it('orders --version prints the version of the package', async () => {
-  const file = new URL('../../../package.json', import.meta.url)
+  const file = new URL('../../../../package.json', import.meta.url)
   const { version } = JSON.parse(readFileSync(file, 'utf8'))
   expect((await run(['--version'], {})).stdout).toBe(`${version}\n`)
 })

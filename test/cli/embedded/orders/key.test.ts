@@ -7,8 +7,11 @@ import {
   runShell,
   spawnOrders,
   startOnTerminal,
-} from '../../support/orders-cli/orders-cli.ts'
-import { type OrdersService, openOrdersService } from '../../support/orders-cli/orders-service.ts'
+} from '../../../support/orders-cli/orders-cli.ts'
+import {
+  type OrdersService,
+  openOrdersService,
+} from '../../../support/orders-cli/orders-service.ts'
 
 /** The escape sequence that erases the status line. */
 const WIPE = '\r\x1b[K'

@@ -3,14 +3,19 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { beginOrders, finish, runOrders, spawnOrders } from '../../support/orders-cli/orders-cli.ts'
+import {
+  beginOrders,
+  finish,
+  runOrders,
+  spawnOrders,
+} from '../../../support/orders-cli/orders-cli.ts'
 import {
   changed,
   erased,
   type OrdersService,
   openOrdersService,
-} from '../../support/orders-cli/orders-service.ts'
-import { readSyncedOrders } from '../../support/orders-cli/synced-orders.ts'
+} from '../../../support/orders-cli/orders-service.ts'
+import { readSyncedOrders } from '../../../support/orders-cli/synced-orders.ts'
 
 let service: OrdersService
 /** Increases with every change, so that each version is newer than the last. */

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Order } from '../../../src/orders/order.ts'
-import { runOrders } from '../../support/orders-cli/orders-cli.ts'
-import { csvRows, shownByExcel } from '../../support/orders-cli/orders-csv.ts'
+import type { Order } from '../../../../src/orders/order.ts'
+import { runOrders } from '../../../support/orders-cli/orders-cli.ts'
+import { csvRows, shownByExcel } from '../../../support/orders-cli/orders-csv.ts'
 import {
   CONTRACT_LIMITS,
   type OrdersService,
   openOrdersService,
-} from '../../support/orders-cli/orders-service.ts'
+} from '../../../support/orders-cli/orders-service.ts'
 
 let service: OrdersService
 let listed: Order[]

@@ -2,9 +2,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSheet } from 'read-excel-file/node'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
-import type { Order } from '../../../src/orders/order.ts'
-import { beginOrders, runOrders } from '../../support/orders-cli/orders-cli.ts'
-import { type OrdersService, openOrdersService } from '../../support/orders-cli/orders-service.ts'
+import type { Order } from '../../../../src/orders/order.ts'
+import { beginOrders, runOrders } from '../../../support/orders-cli/orders-cli.ts'
+import {
+  type OrdersService,
+  openOrdersService,
+} from '../../../support/orders-cli/orders-service.ts'
 
 const FILE = 'pedidos.xlsx'
 const EXPORT = ['export', '--format', 'xlsx', '--headers', 'pt', '--out', FILE]

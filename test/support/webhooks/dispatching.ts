@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, vi } from 'vitest'
-import { monotonicClock, wallClock } from '../../../src/lib/clock.ts'
 import type { FoundView, ViewKey } from '../../../src/orders/order-store.ts'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
 import {
@@ -20,36 +19,11 @@ import { createSigner } from '../../../src/webhooks/sending/signature.ts'
 import type { WebhookStores } from '../../../src/webhooks/webhook-stores.ts'
 import { endpoint } from './endpoint.ts'
 import { eventRecord } from './event-record.ts'
+import { createScriptedTime, type ScriptedTime } from './scripted-time.ts'
 import { type RecordingReceiver, startRecordingReceiver } from './sending/recording-receiver.ts'
 import { openSender } from './sending/sender.ts'
 import type { WebhookStoresUnderTest } from './stores/stores-under-test.ts'
 import { withEndpoints } from './stores/stubbed-stores.ts'
-
-/** The time of a test: it passes as usual, and can be moved forward. The clock can be set back. */
-export interface ScriptedTime {
-  /** Epoch milliseconds. */
-  clock(): number
-  monotonic(): number
-  advance(ms: number): void
-  /** Sets the clock back. No time passes. */
-  setBack(ms: number): void
-}
-
-/** Starts with the current time. */
-function createScriptedTime(): ScriptedTime {
-  let offsetMs = 0
-  let backMs = 0
-  return {
-    clock: () => wallClock() + offsetMs - backMs,
-    monotonic: () => monotonicClock() + offsetMs,
-    advance(ms) {
-      offsetMs += ms
-    },
-    setBack(ms) {
-      backMs += ms
-    },
-  }
-}
 
 /** A dispatcher, its stores and a receiver on the loopback interface. */
 export interface Dispatching {

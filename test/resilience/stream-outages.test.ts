@@ -109,7 +109,7 @@ describe('the Redis of the change stream', () => {
     await isWritten(services, 'ord_0')
     await redis.restart()
     await isWritten(services, 'ord_2999')
-    await vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
+    await feed.allProcessed()
     const found = await Promise.all(ids.map((id) => services.orders.get('acc_1', id)))
     expect(found.filter((json) => json === null)).toEqual([])
     expect(await watch.stop('SIGTERM')).toBe(0)

@@ -30,7 +30,7 @@ async function move(id: string, name: string): Promise<void> {
 /** Runs a watch until the stream is empty. */
 async function watchAll(): Promise<void> {
   const watch = watchInProcess(test.api.env)
-  await expect.poll(() => feed.backlog(), { timeout: 60_000 }).toBe(0)
+  await feed.allProcessed()
   await watch.stop()
   await test.api.refresh()
 }

@@ -50,7 +50,7 @@ it('a watch writes accepted orders, and what only it can refuse becomes a dead l
   ]
   expect(await pushing.push(...orders, orders[0] ?? {})).toEqual(Array(4).fill('ord_1 accepted'))
   const watch = watchInProcess(test.env)
-  await expect.poll(() => feed.backlog(), { timeout: 60_000 }).toBe(0)
+  await feed.allProcessed()
   await watch.stop()
   await test.refresh()
   const stored = Buffer.from((await test.services.orders.get('acc_1', 'ord_1')) ?? [])

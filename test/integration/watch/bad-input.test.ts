@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { type RunningWatch, watchInProcess } from '../../support/cli/watch-process.ts'
@@ -30,9 +30,6 @@ afterAll(async () => {
   await feed.close()
   await backend.remove()
 })
-
-const SOON = { timeout: 60_000, interval: 50 }
-const isDone = () => vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
 
 describe('a bad entry', () => {
   const tracking = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`k${n}`, 'v']))
@@ -73,7 +70,7 @@ describe('a bad entry', () => {
       const [, bytes, path, reason] = bad
       const [before, after] = [sourceOrder({ id: 'ord_1' }), newOrder()]
       const [, id = ''] = await feed.add(before, bytes, after)
-      await isDone()
+      await feed.allProcessed()
 
       const [deadLetter, ...others] = await feed.deadLetters()
       const original =
@@ -98,7 +95,7 @@ describe('a bad entry', () => {
   it('the log contains no personal data', async () => {
     await feed.add(sourceOrder({ customer: { name: 'Rita', email: 'rita@secret' } }))
     await feed.add({ ...sourceOrder(), customer: { name: 'Rita', email: 7, phone: 'secret' } })
-    await isDone()
+    await feed.allProcessed()
     expect(watch.output()).not.toMatch(/Rita|secret/)
   })
 })
@@ -119,12 +116,12 @@ describe('a document changed outside the writer', () => {
     'a stored document that %s causes a dead letter, and the watch writes the other orders',
     async (_how, document) => {
       await feed.add(order('ord_hand', 1), order('ord_sound', 1))
-      await isDone()
+      await feed.allProcessed()
       const place = `${backend.env['INDEX_PREFIX']}orders/_doc/acc_hand:ord_hand`
       await opensearch('PUT', `${place}?routing=acc_hand&refresh=true`, document)
 
       const [entry] = await feed.add(order('ord_hand', 2), order('ord_sound', 2))
-      await isDone()
+      await feed.allProcessed()
       expect(await feed.deadLetters()).toMatchObject([
         { path: '', reason: expect.stringContaining('"index load --repair"'), entry_id: entry },
       ])
@@ -133,7 +130,7 @@ describe('a document changed outside the writer', () => {
       // An erasure does not read the document.
       const deleted = { version: 3, owner_account_id: 'acc_hand', deleted: true }
       await feed.add({ id: 'ord_hand', ...deleted }, { id: 'ord_sound', ...deleted })
-      await isDone()
+      await feed.allProcessed()
       expect(await feed.deadLetters()).toHaveLength(1)
       expect([await amount('ord_hand'), await amount('ord_sound')]).toEqual([null, null])
       const heads = `${backend.env['INDEX_PREFIX']}order-heads/_doc`
@@ -144,11 +141,11 @@ describe('a document changed outside the writer', () => {
   it('a damaged version record causes a dead letter, and the watch writes the other orders', async () => {
     const heads = `${backend.env['INDEX_PREFIX']}order-heads`
     await feed.add(order('ord_head', 1), order('ord_sound', 1))
-    await isDone()
+    await feed.allProcessed()
     await opensearch('PUT', `${heads}/_doc/ord_head`, { version: 1, owner: 'acc_hand' })
 
     const [entry] = await feed.add(order('ord_head', 2), order('ord_sound', 2))
-    await isDone()
+    await feed.allProcessed()
     const place = `${heads}-v1/_doc/ord_head`
     const reason = `ord_head is damaged (accounts, created_at, filled, deleted in ${place})`
     expect(await feed.deadLetters()).toMatchObject([
@@ -158,7 +155,7 @@ describe('a document changed outside the writer', () => {
 
     await opensearch('DELETE', `${heads}/_doc/ord_head`)
     await feed.add(order('ord_head', 2))
-    await isDone()
+    await feed.allProcessed()
     expect(await amount('ord_head')).toBe(2)
   })
 

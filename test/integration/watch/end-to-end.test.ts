@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createMemoryStore, createOrdersClient, type Order } from '../../../src/client/client.ts'
 import { createRandom } from '../../../src/demo/random.ts'
 import { type RunningService, runCommand, startService } from '../../support/cli/command.ts'
@@ -132,10 +132,7 @@ it('a synced copy of every account equals the orders despite every failure of th
   }
 
   await Promise.all([change(), watch(), ...[...copies.values()].map(follow)])
-  await vi.waitFor(async () => expect(await feed.backlog()).toBe(0), {
-    timeout: 60_000,
-    interval: 100,
-  })
+  await feed.allProcessed()
   await backend.refresh()
 
   const truth = history.truth()

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import type { FoundView } from '../../../src/orders/order-store.ts'
 import { openServices, type Services } from '../../../src/services.ts'
@@ -36,9 +36,6 @@ async function startWatches(count: number, env: Record<string, string> = {}) {
   return watches as [WatchProcess, WatchProcess, ...WatchProcess[]]
 }
 
-const SOON = { timeout: 60_000, interval: 50 }
-const isDone = () => vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
-
 const COUNT = 200
 const versions = (version: number) =>
   Array.from({ length: COUNT }, (_, n) =>
@@ -66,7 +63,7 @@ describe('several processes', () => {
   it('one of several processes writes and the others stand by', async () => {
     const [first, second, third] = await startWatches(3)
     await feed.add(...versions(1))
-    await isDone()
+    await feed.allProcessed()
     expect(await written(first)).toBe(COUNT)
     for (const standby of [second, third]) {
       expect([
@@ -79,7 +76,7 @@ describe('several processes', () => {
   it('one of several processes started together becomes the writer', async () => {
     watches = [1, 2, 3].map(() => startWatch(backend.env))
     await feed.add(...versions(1))
-    await isDone()
+    await feed.allProcessed()
     const counts = await Promise.all(watches.map(written))
     expect(counts.sort((one, other) => one - other)).toEqual([0, 0, COUNT])
     expect(await amounts()).toEqual([1])
@@ -90,7 +87,7 @@ describe('several processes', () => {
     expect(await first.stop('SIGTERM')).toBe(0)
     await second.becomesWriter()
     await feed.add(...versions(1))
-    await isDone()
+    await feed.allProcessed()
     expect(await amounts()).toEqual([1])
   })
 
@@ -105,7 +102,7 @@ describe('several processes', () => {
     await first.stop('SIGKILL')
     await feed.add(...versions(2))
     await second.becomesWriter()
-    await isDone()
+    await feed.allProcessed()
     expect(await amounts()).toEqual([2])
   })
 
@@ -115,7 +112,7 @@ describe('several processes', () => {
     first.signal('SIGSTOP')
     await second.becomesWriter()
     await feed.add(...versions(2))
-    await isDone()
+    await feed.allProcessed()
     const before = await written(second)
 
     first.signal('SIGCONT')
@@ -123,7 +120,7 @@ describe('several processes', () => {
     const standby = first.waitForLog('another writer took over')
     for (let version = 3; ; version++) {
       await feed.add(...versions(version))
-      await isDone()
+      await feed.allProcessed()
       expect(await amounts()).toEqual([version])
       expect(await written(second)).toBe(before + (version - 2) * COUNT)
       if (first.log().some(({ msg }) => msg.includes('another writer took over'))) break
@@ -139,10 +136,10 @@ describe('several processes', () => {
     await second.becomesWriter()
     first.signal('SIGCONT')
     await feed.add(...versions(1))
-    await isDone()
+    await feed.allProcessed()
     await second.stop('SIGTERM')
     await feed.add(...versions(2))
-    await isDone()
+    await feed.allProcessed()
     expect(await amounts()).toEqual([2])
   })
 })

@@ -46,14 +46,13 @@ function start(under: readonly string[] = []): WatchProcess {
 }
 
 const SOON = { timeout: 60_000, interval: 50 }
-const isDone = () => vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
 const isThere = async (id: string) => (await services.orders.get('acc_1', id)) !== null
 
 it('the watch writes changes to the embedded store and measures their lag', async () => {
   const watch = start()
   await feed.add(sourceOrder(), '{"half')
   await watch.becomesWriter()
-  await isDone()
+  await feed.allProcessed()
   expect(await isThere('ord_1')).toBe(true)
   expect(await feed.deadLetters()).toHaveLength(1)
   await vi.waitFor(async () => {
@@ -69,11 +68,11 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
     const second = start()
     await second.standsBy()
     await feed.add(sourceOrder())
-    await isDone()
+    await feed.allProcessed()
     await first.stop(signal)
     await feed.add(sourceOrder({ id: 'ord_2' }))
     await second.becomesWriter()
-    await isDone()
+    await feed.allProcessed()
     expect([await isThere('ord_1'), await isThere('ord_2')]).toEqual([true, true])
   },
 )
@@ -99,7 +98,7 @@ it('the watch acknowledges a change after its commit is on disk', async () => {
   const watch = start(traced(file))
   await watch.becomesWriter()
   await feed.add(sourceOrder())
-  await isDone()
+  await feed.allProcessed()
   await watch.stop('SIGKILL') // A kill syncs nothing.
   const calls = readCalls(file)
   const acknowledged = callWith(calls, 'xack')
@@ -147,7 +146,7 @@ describe('a writer beside a load', () => {
     await feed.add(sourceOrder())
     end(child)
     await watch.becomesWriter()
-    await isDone()
+    await feed.allProcessed()
     expect(await isThere('ord_1')).toBe(true)
   })
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { type FaultyProxy, startFaultyProxy } from '../../harness/faulty-proxy/faulty-proxy.ts'
@@ -45,8 +45,6 @@ function start(env: Record<string, string> = {}): RunningWatch {
   return watch
 }
 
-const SOON = { timeout: 60_000, interval: 50 }
-const isDone = () => vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
 const isThere = async (id: string) => (await services.orders.get('acc_1', id)) !== null
 
 it('the watch retries during an OpenSearch outage, logs it once and loses no change', async () => {
@@ -64,7 +62,7 @@ it('the watch retries during an OpenSearch outage, logs it once and loses no cha
   expect(await feed.backlog()).toBe(2)
   proxy.refuse = false
   await watch.waitForLog('writes recovered')
-  await isDone()
+  await feed.allProcessed()
   expect(await isThere('ord_1')).toBe(true)
   expect(await feed.deadLetters()).toHaveLength(1)
   expectOutagesLoggedOnce(watch)
@@ -77,7 +75,7 @@ it('the watch retries when OpenSearch is unavailable at start', async () => {
   await watch.waitForLog('writes are failing')
   proxy.refuse = false
   await watch.becomesWriter()
-  await isDone()
+  await feed.allProcessed()
   expect(await isThere('ord_1')).toBe(true)
 })
 
@@ -90,7 +88,7 @@ it('the watch retries while the index is read-only and loses no change', async (
   await watch.waitForLog('writes are failing')
   await opensearch('PUT', settings, { 'index.blocks.read_only_allow_delete': null })
   await watch.waitForLog('writes recovered')
-  await isDone()
+  await feed.allProcessed()
   expect(await isThere('ord_1')).toBe(true)
   expect(await feed.deadLetters()).toEqual([])
 })
@@ -105,6 +103,6 @@ it('the watch exits on SIGTERM during an OpenSearch outage', async () => {
   await watch.stop()
   proxy.refuse = false
   start()
-  await isDone()
+  await feed.allProcessed()
   expect(await isThere('ord_1')).toBe(true)
 })

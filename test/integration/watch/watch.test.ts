@@ -42,7 +42,6 @@ async function amount(id: string): Promise<number | undefined> {
 }
 
 const SOON = { timeout: 60_000, interval: 50 }
-const isDone = () => vi.waitFor(async () => expect(await feed.backlog()).toBe(0), SOON)
 
 const order = (n: number, version = 1) =>
   sourceOrder({ id: `ord_${n}`, version, amount_total: version })
@@ -53,16 +52,16 @@ describe('index watch', () => {
   it('index watch writes existing and new entries of the stream', async () => {
     await feed.add(...orders(0, 3))
     await startWriter()
-    await isDone()
+    await feed.allProcessed()
     await feed.add(order(0, 2))
-    await isDone()
+    await feed.allProcessed()
     expect([await amount('ord_0'), await amount('ord_2')]).toEqual([2, 1])
   })
 
   it('index watch acknowledges its writes, logs a summary and exits 0 on SIGTERM', async () => {
     const watch = await startWriter()
     await feed.add(...orders(0, 3), order(0))
-    await isDone()
+    await feed.allProcessed()
     expect(await watch.stop()).toBe(0)
     expect(watch.log().at(-1)).toMatchObject({ written: 3, older: 1, unchanged: 0, refused: 0 })
   })
@@ -76,7 +75,7 @@ describe('index watch', () => {
   it('the operations port of index watch reports metrics and readiness', async () => {
     const watch = await startWriter()
     await feed.add(...orders(0, 5), order(0), '{"half')
-    await isDone()
+    await feed.allProcessed()
     expect(await watch.metric('indexing_is_writer')).toBe(1)
     const counts = { written: 5, older: 1, refused: 1, unchanged: 0 }
     for (const [outcome, count] of Object.entries(counts)) {
@@ -106,7 +105,7 @@ describe('an older version', () => {
   it('an older version changes nothing and is not a dead letter', async () => {
     await startWriter()
     await feed.add(order(1, 3), order(1, 2))
-    await isDone()
+    await feed.allProcessed()
     expect([await amount('ord_1'), await feed.deadLetters()]).toEqual([3, []])
   })
 
@@ -114,11 +113,11 @@ describe('an older version', () => {
     const erased = { id: 'ord_1', version: 3, owner_account_id: 'acc_1', deleted: true }
     const watch = await startWriter()
     await feed.add(order(1), erased)
-    await isDone()
+    await feed.allProcessed()
     await watch.stop()
     await startWriter()
     await feed.add(order(1, 2))
-    await isDone()
+    await feed.allProcessed()
     expect([await amount('ord_1'), await feed.deadLetters()]).toEqual([undefined, []])
   })
 })
@@ -129,7 +128,7 @@ describe('a pending entry', () => {
     await feed.takeAs('dead-1', 2)
     await feed.takeAs('writer', 2)
     await startWriter()
-    await isDone()
+    await feed.allProcessed()
     expect(await amount('ord_0')).toBe(1)
     expect(await amount('ord_3')).toBe(1)
   })
@@ -139,14 +138,14 @@ describe('a pending entry', () => {
     async (consumer) => {
       await startWriter()
       await feed.add(order(1))
-      await isDone()
+      await feed.allProcessed()
       // A blocked read receives the entry before any other consumer.
       await feed.redis
         .multi()
         .xadd(feed.stream, '*', 'order', JSON.stringify(order(2)))
         .xreadgroup('GROUP', 'indexer', consumer, 'COUNT', 1, 'STREAMS', feed.stream, '>')
         .exec()
-      await isDone()
+      await feed.allProcessed()
       expect(await amount('ord_2')).toBe(1)
     },
   )
@@ -160,7 +159,7 @@ describe('a pending entry', () => {
       lost: 1,
       entry_ids: [lost],
     })
-    await isDone()
+    await feed.allProcessed()
     expect([await amount('ord_0'), await amount('ord_1')]).toEqual([undefined, 1])
     expect(await watch.metric('indexing_changes_lost_total')).toBe(1)
   })
@@ -169,13 +168,13 @@ describe('a pending entry', () => {
 it('changes that were trimmed before their delivery are reported as lost', async () => {
   const first = await startWriter()
   await feed.add(order(0))
-  await isDone()
+  await feed.allProcessed()
   await first.stop()
   await feed.add(...orders(1, 5))
   await feed.redis.xtrim(feed.stream, 'MAXLEN', 1)
   const second = await startWriter()
   expect(await second.waitForLog('load these orders again')).toMatchObject({ lost: 3 })
-  await isDone()
+  await feed.allProcessed()
   expect([await amount('ord_3'), await amount('ord_4')]).toEqual([undefined, 1])
   expect(await second.metric('indexing_changes_lost_total')).toBe(3)
   await expect.poll(() => second.metric('indexing_stream_backlog')).toBe(0)
@@ -184,9 +183,9 @@ it('changes that were trimmed before their delivery are reported as lost', async
 it('the watch recreates a removed group and loses no change', async () => {
   await startWriter()
   await feed.add(order(1))
-  await isDone()
+  await feed.allProcessed()
   await feed.redis.xgroup('DESTROY', feed.stream, 'indexer')
   await feed.add(order(2))
   await vi.waitFor(async () => expect(await amount('ord_2')).toBe(1), SOON)
-  await isDone()
+  await feed.allProcessed()
 })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { MINUTE_MS } from '../../../src/lib/durations.ts'
 import { openServices, type Services } from '../../../src/services.ts'
@@ -37,8 +37,7 @@ async function start(skewMs: number, env: Record<string, string> = {}): Promise<
 /** Enqueues changes and waits until they are written. */
 async function write(...changes: object[]): Promise<void> {
   await feed.add(...changes)
-  const soon = { timeout: 60_000, interval: 50 }
-  await vi.waitFor(async () => expect(await feed.backlog()).toBe(0), soon)
+  await feed.allProcessed()
 }
 
 async function updatedAt(id: string): Promise<number> {

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis'
+import { expect, vi } from 'vitest'
 
 /** The content of an entry: a value as JSON, or raw bytes. */
 export type FeedEntry = object | string | Buffer
@@ -25,6 +26,8 @@ export interface ChangeFeed {
   pending(): Promise<number>
   /** The number of unprocessed entries. */
   backlog(): Promise<number>
+  /** Waits until no entry is unprocessed. */
+  allProcessed(): Promise<void>
   deadLetters(): Promise<DeadLetter[]>
   /** Removes the streams. */
   close(): Promise<void>
@@ -42,6 +45,12 @@ export function openChangeFeed(env: NodeJS.ProcessEnv): ChangeFeed {
     const groups = (await redis.xinfo('GROUPS', stream).catch(() => [])) as unknown[][]
     const facts = groups.find((all) => all[all.indexOf('name') + 1] === 'indexer')
     return facts && Number(facts[facts.indexOf(name) + 1])
+  }
+
+  async function backlog(): Promise<number> {
+    const lag = await groupFact('lag')
+    if (lag === undefined) return redis.xlen(stream)
+    return lag + ((await groupFact('pending')) ?? 0)
   }
 
   return {
@@ -63,11 +72,9 @@ export function openChangeFeed(env: NodeJS.ProcessEnv): ChangeFeed {
       return (reply?.[0]?.[1] ?? []).map(([id]) => id)
     },
     pending: async () => (await groupFact('pending')) ?? 0,
-    async backlog() {
-      const lag = await groupFact('lag')
-      if (lag === undefined) return redis.xlen(stream)
-      return lag + ((await groupFact('pending')) ?? 0)
-    },
+    backlog,
+    allProcessed: () =>
+      vi.waitFor(async () => expect(await backlog()).toBe(0), { timeout: 60_000, interval: 50 }),
     async deadLetters() {
       const entries = await redis.callBuffer('XRANGE', deadLetterStream, '-', '+')
       return (entries as [Buffer, Buffer[]][]).map(([, fields]) => deadLetterOf(fields))

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../../src/config/config.ts'
 import type { BulkWrites } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
@@ -118,19 +118,14 @@ describe('the event records of index watch', () => {
   it('index watch records the changes of its stream once, also those delivered again', async () => {
     await subscribe(test, 'acc_1', 'acc_2')
     const feed = openChangeFeed(test.env)
-    const isDone = () =>
-      vi.waitFor(async () => expect(await feed.backlog()).toBe(0), {
-        timeout: 60_000,
-        interval: 50,
-      })
     await feed.add(order(1, AWAITING), order(2))
     await feed.takeAs('dead', 1)
     const first = watchInProcess(test.env)
-    await isDone()
+    await feed.allProcessed()
     expect(await first.stop()).toBe(0)
     const second = watchInProcess(test.env)
     await feed.add(order(2), order(3, { coproducer_account_ids: ['acc_2'] }), order(1, AWAITING))
-    await isDone()
+    await feed.allProcessed()
     expect(await second.stop()).toBe(0)
     await feed.close()
     expect(await events()).toEqual([

@@ -1,8 +1,8 @@
 import { type OpenSearch, read } from './client.ts'
 import { isRejectedWith, NOT_FOUND } from './errors.ts'
 
-// Every request names the indices too, by the alias: without them it concerns every index of the
-// cluster, and a role that is limited to the indices of this service may not send it.
+// Every request names the indices too, by the alias. Without them it concerns every index of the
+// cluster, which a role limited to the indices of this service does not permit.
 
 /** The aliases of each index; only the named ones where the request names aliases. */
 export type AliasesByIndex = Record<string, { aliases: Record<string, unknown> }>

@@ -24,10 +24,10 @@ interface PendingCall<Call, Result> {
 }
 
 /**
- * Returns a function that joins the calls of one turn of the event loop: a request for several costs
- * much less CPU time than one for each. A turn that waits for nothing else ends at once, so none is
- * delayed. Each call ends at its own timeout, or when its client disconnects. The request ends at
- * the latest timeout, or when all clients have disconnected.
+ * Returns a function that joins the calls of one turn of the event loop, because one request for
+ * several calls costs much less CPU time. A turn that waits for nothing else ends at once, so none
+ * is delayed. Each call ends at its own timeout, or when its client disconnects. The request ends
+ * at the latest timeout, or when all clients have disconnected.
  */
 export function joinCalls<Call, Result>({
   maxCalls,

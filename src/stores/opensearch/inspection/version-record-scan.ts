@@ -34,7 +34,8 @@ type RecordScanOptions = Pick<ScanOptions, 'client' | 'index' | 'deadlineMs' | '
 /**
  * Scans the stored version records of an index, in pages. They have no sortable field, so the scan
  * holds a point in time and sorts by `_doc`. That number is unique within a shard only, so each
- * shard has a point in time of its own, opened right before its scan: none expires meanwhile.
+ * shard has a point in time of its own. It is opened right before the scan of its shard, so that it
+ * does not expire.
  */
 export async function* scanRecordHits(
   options: RecordScanOptions,

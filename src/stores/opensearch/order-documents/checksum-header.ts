@@ -6,10 +6,10 @@ import { ByteReader } from './byte-reader.ts'
  *
  *     source = {"frame":"crc-keys-order",keys "order":order}
  *
- * Its parts are hexadecimal: the CRC-32 of all that follows the header, the byte length of the keys,
- * and that of the order. The keys include the name of `order`; their length has four digits or more.
- * OpenSearch returns a source byte for byte. So a source that matches is as written, and no text of
- * a buyer can end an order early.
+ * Its parts are hexadecimal: the CRC-32 of the bytes after the header, the byte length of the keys,
+ * and that of the order. The keys include the name of `order`; their length has four digits or
+ * more. OpenSearch returns a source byte for byte. So a source that matches is as written, and no
+ * text of a buyer can end an order early.
  */
 
 /**

@@ -44,7 +44,7 @@ const SLOW_SHARE = 0.25
 
 /**
  * Returns a function that searches a page. The plain searches for small pages share an `_msearch`
- * within a turn of the event loop; with a request each, a page of 20 orders would take a third more
+ * within a turn of the event loop. With a request each, a page of 20 orders would take a third more
  * CPU time. A search that may be slow has a request of its own. So has every search for ten seconds
  * after a joined request has failed or taken long.
  */

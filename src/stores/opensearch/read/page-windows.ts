@@ -11,13 +11,13 @@ export interface PageWindows {
    * guess. All orders beyond it follow the page, so a full page up to it is exact.
    */
   boundOf(query: PageQuery): number | null
-  /** Learns the density of the listing from a full page. */
+  /** Records the density of the listing, by a full page. */
   learn(query: PageQuery, rows: readonly Position[]): void
   /** Drops the density: a page up to its bound was not full. */
   forget(query: PageQuery): void
 }
 
-/** What is known of a listing; times in milliseconds. */
+/** Estimates for a listing; times in milliseconds. */
 interface Density {
   msPerOrder: number
   /** The key of the first order; `null` until a first page was read. */

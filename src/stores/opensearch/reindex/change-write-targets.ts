@@ -98,8 +98,8 @@ async function waitUntilApplied(
 }
 
 /**
- * A writer of an earlier release drops the indices of version records, and writes to the first one
- * only: two of them are no longer fed then.
+ * A writer of an earlier release drops the list of version record indices, and writes to the first
+ * one only. Then the second of two no longer receives version records.
  */
 function isRequested(record: LeaseRecord, { orders, versionRecords }: WriteTargets): boolean {
   const records =

@@ -42,8 +42,8 @@ export function intactDelivery(
 }
 
 /**
- * Creates the searches. A hit is read again before it is returned, because a search may find the
- * version of a delivery before its last save: so a stored success is never sent again.
+ * Creates the searches. A search may find a delivery in the version before its last save. So each
+ * hit is read again before it is returned, and a stored success is never sent again.
  */
 export function createOpenSearchDeliverySearch(options: DeliverySearchOptions): DeliverySearch {
   const { target, visibility } = options

@@ -121,8 +121,8 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
     },
 
     async purge(beforeMs) {
-      // A crash between the deliveries and the mark of their record repeats its fan-out, which must
-      // find them: a purged delivery would be created and sent again.
+      // After a crash between the deliveries and the mark of their record, the fan-out is repeated.
+      // It would create and send a purged delivery again.
       const openAt = await oldestOpenRecordAt()
       const recorded = { lt: Math.min(beforeMs, openAt ?? Infinity) }
       const filter = [{ range: { recorded_at: recorded } }]

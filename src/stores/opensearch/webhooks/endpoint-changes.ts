@@ -22,13 +22,13 @@ const NONE = -1
 
 /**
  * The documents of an index that changed since the call that returned `token`, in their current
- * version; all for `null`, and all of an index that replaced the token's one.
+ * version. All documents for `null`, and for a token of a replaced index.
  *
- * A token is the index and its global checkpoint: every operation up to it is on all in-sync copies,
- * so none is lost or arrives later. The greatest sequence number that a search finds would not do:
- * operations become searchable out of order, so a smaller number can appear later. Changes after
- * the checkpoint are returned too, and again by the next call. A change that OpenSearch loses with a
- * node, before it acknowledges it, stays returned until the endpoint changes again.
+ * A token is the index and its global checkpoint. Every operation up to it is on all in-sync
+ * copies, so none is lost or arrives later. The greatest sequence number of a search is no such
+ * bound: operations become searchable out of order, so a smaller number can appear later. Changes
+ * after the checkpoint are returned too, and again by the next call. A change that OpenSearch loses
+ * with a node, before it acknowledges it, stays returned until the endpoint changes again.
  *
  * A node that was cut off responds from its outdated copy, even a search of the primary. So only the
  * copy whose checkpoint becomes the token is searched. If that one is outdated, the next call

@@ -120,9 +120,9 @@ export function createBulkSender(options: BulkOptions): BulkSender {
   }
 
   /**
-   * Whether every item is in every other target. Otherwise all of them are sent again: a shard with a
-   * full queue rejects its part alone, and a bulk without that part must not reach the live index.
-   * See `lease/fence.md`.
+   * Whether every item is in every other target. Otherwise all of them are sent again, because a
+   * shard with a full queue rejects its part alone. A bulk without that part must not reach the
+   * live index. See `lease/fence.md`.
    */
   async function sendToOthers(
     others: readonly string[],

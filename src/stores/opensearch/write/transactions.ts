@@ -32,7 +32,7 @@ export interface TransactionsOptions {
 const RETRY_DEADLINE_MS = 5 * MINUTE_MS
 /**
  * A node that missed the last fence does not know its aliases. Once this many reads in a row find
- * none, another writer may have removed them: the next fence finds out.
+ * none, another writer may have removed them. The next fence detects that.
  */
 const MISSING_ALIASES = 3
 const ANOTHER_NODE_MS = 20

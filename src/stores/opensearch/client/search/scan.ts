@@ -40,8 +40,8 @@ export const LACKS_SORT_KEYS = {
 }
 
 /**
- * Scans an index in the order of account and order id. It needs no point in time: the sort keys of
- * a document never change, so a document that exists during the whole scan is in exactly one page.
+ * Scans an index in the order of account and order id. The sort keys of a document never change. So
+ * a document that exists during the whole scan is in exactly one page, without a point in time.
  */
 export async function* scanDocuments(options: ScanOptions): AsyncGenerator<readonly ScannedHit[]> {
   const { pageSize, selection, filter = [], attempt = (work) => work() } = options

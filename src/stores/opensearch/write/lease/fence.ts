@@ -16,8 +16,8 @@ export interface Fence {
    * Stops every bulk of an earlier epoch, including those in flight: see `fence.md`. Afterwards
    * every target has the documents of the live index, and the first target is the live index. It is
    * filterable if each of its documents has the keys of all filters. Returns `false` when the fence
-   * waited for an earlier bulk, or reverted a write: a node that left the cluster meanwhile lacks it,
-   * and knows the aliases. The next epoch has aliases that it does not know.
+   * waited for an earlier bulk, or reverted a write. A node that left the cluster meanwhile lacks
+   * that change, and still has the aliases. It has none of the next epoch.
    * @throws Unavailable when the cluster's state is unknown; a later epoch can succeed
    */
   raise(lease: LeaseRecord): Promise<boolean>

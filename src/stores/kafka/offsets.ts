@@ -7,7 +7,7 @@ const LATEST = -1n
 /** The committed offset of a partition without one. */
 const NONE = -1n
 
-/** A topic as the brokers know it now. */
+/** The current state of a topic on the brokers. */
 export interface TopicState {
   /** Another topic of the same name has another id. */
   id: string

@@ -23,7 +23,7 @@ interface QueuedEntry {
 }
 
 interface Partition {
-  /** The committed offset as far as this process knows; `undefined`: to be committed. */
+  /** The last committed offset that this process read or wrote; `undefined`: to be committed. */
   committed: bigint | undefined
   fetchOffset: bigint
   /** Fetched entries in the order of their offsets, from the committed offset. */
@@ -40,7 +40,7 @@ export interface Positions {
    * offset when another process has changed it. `starts` has the offsets of partitions without one.
    */
   syncCommitted(committed: Offsets, starts: Offsets): void
-  /** Forgets every partition. */
+  /** Removes every partition. */
   clear(): void
   /** Commits every partition again, even without progress. */
   recommit(): void

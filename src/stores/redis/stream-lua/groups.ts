@@ -38,9 +38,10 @@ end
 `
 
 /**
- * Lets the later writes of a script succeed in a full Redis: else the reader could not continue, and
- * nothing would free memory. Redis checks the memory only up to the first write of a script, and
- * this one needs none: no entry has this id. Redis 6 does not know the flag `allow-oom` of Redis 7.
+ * Lets the later writes of a script succeed in a full Redis. Without it the reader could not
+ * continue, and nothing would free memory. Redis checks the memory only up to the first write of a
+ * script, and this one needs none: no entry has this id. Redis 6 lacks the flag `allow-oom` of
+ * Redis 7.
  */
 export const ALLOW_FULL = `
 local function allowFull(stream, group)

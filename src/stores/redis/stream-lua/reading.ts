@@ -5,8 +5,9 @@ import { GROUPS, UNREAD } from './groups.ts'
  * (seconds, microseconds) and the entries. It reads in small steps, because an entry may have many
  * megabytes: the batch exceeds `maxBytes` by one step at most.
  *
- * Before that it counts the entries that XADD MAXLEN or XTRIM removed undelivered, once: it then
- * counts them as read, which also corrects the lag of Redis. Redis before 7 keeps no such counters.
+ * Before that it counts the entries that XADD MAXLEN or XTRIM removed undelivered. It then marks
+ * them as read, so that each is counted once and the lag of Redis is correct. Redis before 7 keeps
+ * no such counters.
  */
 export const READ_BATCH = `${GROUPS}${UNREAD}
 local function takeUndelivered(stream, name)

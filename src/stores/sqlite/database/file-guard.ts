@@ -15,8 +15,8 @@ const unknownMessage = (file: string, error: unknown) =>
 
 /**
  * The state of a file that this process has open, for all its connections. Once damage was found,
- * every later call throws: an undamaged part could be an incomplete list, hide the damage from the
- * readiness, or accept a write that the recovery moves away.
+ * every later call throws. A read of an undamaged part could return an incomplete list, or hide the
+ * damage from the readiness. A write to it would be moved away by the recovery.
  */
 export function trackFile(file: string) {
   const isSame = trackFileIdentity(file)

@@ -4,8 +4,9 @@ import { type TrackedFile, trackFile } from './file-guard.ts'
 import type { Migration } from './schema.ts'
 
 /**
- * A database whose failures throw Unavailable: a lock that another process holds, a full or failing
- * disk, a file that was removed, replaced, damaged, or upgraded by a newer program.
+ * A database whose failures throw Unavailable: a lock of another process, or a full or failing
+ * disk. So does the use of a file that was removed, replaced, damaged, or upgraded by a newer
+ * program.
  */
 export interface GuardedDatabase {
   prepare(sql: string): StatementSync

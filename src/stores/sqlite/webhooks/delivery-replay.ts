@@ -60,8 +60,8 @@ export function createReplay(db: GuardedDatabase): DeliveryStore['replay'] {
   return async (replay) => {
     const { sinceMs, failedOnly } = replay
     const earlier = await replayRows(selectFailed, replay, { fromMs: 0, beforeMs: sinceMs })
-    // One walk over all states: a row that is sent between two batches is not found again, and
-    // the events of an order become pending in turn.
+    // One scan over all states, so that the events of an order become pending in turn. A row that
+    // is sent between two batches is not found again.
     const since = { fromMs: sinceMs, beforeMs: Number.MAX_SAFE_INTEGER }
     return earlier + (await replayRows(failedOnly ? selectFailed : selectEnded, replay, since))
   }

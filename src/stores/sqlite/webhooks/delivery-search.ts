@@ -12,7 +12,7 @@ const FIRST = { recordedAt: Number.MAX_SAFE_INTEGER, sequence: 0, id: '' }
 
 /**
  * Creates the searches. These statements, and those that change deliveries, name their indices,
- * because the planner knows nothing of the sizes of the partial ones.
+ * because the planner has no sizes of the partial ones.
  */
 export function createSqliteDeliverySearch(
   db: GuardedDatabase,

@@ -35,8 +35,8 @@ const PURGE_BATCH = 500
  *
  * Each `orders.db` has a cursor of its own, because positions start again after its loss. An older
  * copy that was restored has the same identity; it is recognised because it lacks the record of the
- * cursor. Both then start at the first record, and so does a new `webhooks.db`: deliveries that exist
- * stay as they are, and an endpoint receives nothing recorded before it was created.
+ * cursor. Both then start at the first record, and so does a new `webhooks.db`. Deliveries that
+ * exist stay as they are. An endpoint receives nothing recorded before it was created.
  */
 export function createSqliteEventFeed(options: EventFeedOptions): EventFeed {
   const { orders, webhooks, insertDeliveries } = options

@@ -2,10 +2,10 @@
  * `endpoints`: `revision` is the value of `endpoint_revision` at the last change. The counter only
  * grows, because the row with the greatest revision may be removed.
  *
- * `deliveries` contains its event, so one row is all that an attempt needs. An index per question:
- * those of pending, failing, failed, held and ended rows are partial, so each stays as small as the
- * number of such rows. `sequence` is 0 for a test event. `excerpt_at` is the instant of the oldest
- * attempt with an excerpt.
+ * `deliveries` contains its event, so one row is all that an attempt needs. Each query has an
+ * index. Those of pending, failing, failed, held and ended rows are partial, so each is as small as
+ * the number of such rows. `sequence` is 0 for a test event. `excerpt_at` is the instant of the
+ * oldest attempt with an excerpt.
  *
  * `event_cursors`: up to which row of `order_events` deliveries exist, and when that row was
  * recorded; one for each file that ever was `orders.db`. `dispatcher`: the last holder of the lease.

@@ -16,11 +16,12 @@ export interface WriterLockOptions {
 export const WRITER_POLL_MS = 100
 
 /**
- * Waits until no other process writes the same data, then excludes other writers until it is
- * released: by the holder, or by the operating system when the process ends. The file stays empty.
+ * Waits until no other process writes the same data, then excludes other writers until the lock is
+ * released. The holder releases it, or the operating system when the process ends. The file stays
+ * empty.
  *
  * A watch holds the exclusive lock of the file, a load only the reserved one. The reserved lock
- * admits readers, so a process that can read the file knows that a load holds it.
+ * admits readers, so where a process can read the file, the holder is a load.
  * @throws WatchRunningError for a load during a watch; Error when `signal` aborts the wait
  */
 export async function acquireWriterLock(

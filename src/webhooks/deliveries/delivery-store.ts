@@ -92,9 +92,9 @@ export interface DeliveryStore {
    */
   replay(query: Replay): Promise<number>
   /**
-   * Forgets orders that accounts no longer have: of each, deliveries of events before the removal
-   * that are pending or held become canceled, and none keeps its change or an excerpt. Before it are
-   * events of an earlier instant, and those of the same instant with a smaller sequence.
+   * Erases orders that accounts no longer have. Of each, the pending and held deliveries of events
+   * before the removal become canceled, and no delivery of them keeps its change or an excerpt.
+   * Earlier events have an earlier instant, or the same instant and a smaller sequence.
    */
   forgetOrders(removals: readonly Removal[]): Promise<void>
   backlog(nowMs: number): Promise<DeliveryBacklog>

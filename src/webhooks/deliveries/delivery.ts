@@ -88,10 +88,10 @@ type EndedDelivery = Pick<Delivery, 'state' | 'attempts' | 'firstFailedAt' | 'he
 }
 
 /**
- * Whether a replay sends an ended delivery again, whose state it includes. Of an earlier event, only
- * one that began to fail, was held or got its 410 since then: an endpoint fails since the first
- * failure, whose event is older. Nothing that was delivered after the call: a busy endpoint always
- * has more of it, so its replay would not end. Pure.
+ * Whether a replay sends an ended delivery again, whose state it includes. Of an earlier event,
+ * only one that began to fail, was held or got its 410 since then, because the first failure of an
+ * endpoint has an older event. Nothing that was delivered after the call, because a busy endpoint
+ * always has more of it and its replay would not end. Pure.
  */
 export function isReplayed(
   { state, event, attempts, firstFailedAt, heldAt }: EndedDelivery,

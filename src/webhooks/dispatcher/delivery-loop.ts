@@ -130,7 +130,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
   }
 
   async function send(flight: Flight, view: FoundView): Promise<void> {
-    // The view may be of the order as it came back after the removal.
+    // The order may have been removed and created again: the view is then of the new one.
     if (flight.lane.queue.isForgotten(flight.delivery)) {
       finish(flight, { kind: 'not-sent' })
       return

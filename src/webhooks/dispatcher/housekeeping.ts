@@ -8,9 +8,9 @@ const EXCERPT_MS = 7 * DAY_MS
 const DELETED_MS = 7 * DAY_MS
 
 /**
- * The shortest retention in milliseconds, whole days. It counts from the instant of the event: one
- * that failed for a whole schedule, or was held then, stays for a day before it is removed.
- * `delaysMs`: the delay before each attempt.
+ * The shortest retention in milliseconds, whole days. It counts from the instant of the event. A
+ * delivery that failed for a whole schedule, and then was held, stays for a day before it is
+ * removed. `delaysMs`: the delay before each attempt.
  */
 export function minRetentionMs(delaysMs: readonly number[]): number {
   const retriedMs = delaysMs.reduce((total, delay) => total + delay * (1 + JITTER), 0)

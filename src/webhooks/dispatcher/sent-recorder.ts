@@ -39,8 +39,8 @@ type SentResult = Extract<RecordedResult, { kind: 'sent' }>
 type UnreadResult = Extract<RecordedResult, { kind: 'unread' }>
 
 /**
- * Creates a function that records an attempt: in the delivery, which is stored soon, and in the
- * endpoint's health and limits, unless the order could not be read.
+ * Creates a function that records an attempt in the delivery, which is stored soon. Unless the
+ * order could not be read, it also records it in the endpoint's health and limits.
  */
 export function createSentRecorder({
   schedule,

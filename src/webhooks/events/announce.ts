@@ -2,10 +2,9 @@ import type { EventType } from './event-types.ts'
 import type { OrderState } from './order-state.ts'
 
 /**
- * The facts that one version of an order announces to an account: its first view, the type of the
- * status and the type of the payment; without any of these, the update. The writer numbers them in
- * the order of `eventTypes`. `before`: the last announced state; `null` for the account's first view.
- * Pure.
+ * The events that one version of an order announces to an account: its first view, and those of its
+ * status and its payment. Without any of these, the update. The writer numbers them in the order of
+ * `eventTypes`. `before`: the last announced state; `null` for the account's first view. Pure.
  */
 export function announce(
   before: OrderState | null,

@@ -12,8 +12,8 @@ export interface RecordedEvent {
 }
 
 /**
- * What one version of an order announced: written once, after the views of the order and before
- * its version record, so an announced state is always durable before its announcement.
+ * The events of one version of an order. They are written once, after the views of the order and
+ * before its version record. So a state is always durable before its announcement.
  */
 export interface EventRecord {
   orderId: string

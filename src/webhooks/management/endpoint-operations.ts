@@ -66,7 +66,7 @@ export function createEndpointOperations({
   clock,
 }: EndpointOperationsOptions) {
   /**
-   * Writers that read the endpoints just before the insert know it five seconds after the insert.
+   * A writer that read the endpoints just before the insert reads the new one within five seconds.
    * An outage now is no failure: a second creation would send each event twice, and the start is
    * only displayed.
    */

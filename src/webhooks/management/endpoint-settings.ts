@@ -92,7 +92,7 @@ export function parsePayload(text: string): PayloadKind {
 /** @throws WebhookError `invalid_description` */
 export function parseDescription(text: string | null): string | null {
   if (text === null) return null
-  // Control characters could rewrite the terminal of an operator who lists endpoints.
+  // In a list of endpoints, control characters could rewrite the operator's terminal.
   if (text.length <= MAX_DESCRIPTION_LENGTH && !/\p{Cc}/u.test(text)) {
     return text.trim() || null
   }

@@ -28,8 +28,8 @@ export interface SendContext {
 }
 
 /**
- * Receives the response to one request, and calls `settle` exactly once: at the end of the body, at
- * its limit of size or time, at an error, or at the deadline of the whole attempt.
+ * Receives the response to one request, and calls `settle` exactly once. That is at the end of the
+ * body, at its limit of size or time, at an error, or at the deadline.
  */
 export class SendAttempt implements Dispatcher.DispatchHandler {
   readonly #context: SendContext

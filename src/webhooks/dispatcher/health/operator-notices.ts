@@ -33,7 +33,7 @@ export const OPERATOR = 'operator'
 export type OperatorSigners = Pick<Endpoint, 'secret' | 'previousSecret'>
 
 /**
- * The first entry of `WEBHOOK_SECRETS` signs, and the second one too: so a receiver that knows either
+ * The first entry of `WEBHOOK_SECRETS` signs, and so does the second. A receiver with either secret
  * accepts notices while the entries are rotated.
  */
 export function operatorSigners(secrets: NamedSecrets): OperatorSigners {

@@ -45,7 +45,7 @@ export interface FailingOrders {
   unqueue(): void
   /** Queues everything, whether due or not. */
   queueAll(nowMs: number): void
-  /** Forgets all but queued retries. */
+  /** Drops all but queued retries. */
   keepReady(): void
   clear(): void
 }

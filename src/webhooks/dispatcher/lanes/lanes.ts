@@ -19,7 +19,7 @@ export interface Lanes {
   stop(endpointId: string): void
   /** Reads everything of an enabled endpoint again. `keepsHealth`: the stored health is older. */
   restart(endpoint: Endpoint, keepsHealth: boolean): void
-  /** Wakes lanes whose time has come, and removes those that had nothing to do for a minute. */
+  /** Wakes lanes with due retries or probes, and removes those without work for a minute. */
   tick(): void
   size(): number
 }

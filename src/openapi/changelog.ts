@@ -44,8 +44,8 @@ const changelog = TypeCompiler.Compile(Type.Array(ChangelogEntry))
 
 /**
  * Parses the changelog.
- * @throws Error naming the entry and the rule that it violates: form, valid dates, newest first,
- *   unique ids, and at least a year from a deprecation to its sunset
+ * @throws Error naming the entry and the rule that it violates. The rules: form, valid dates,
+ *   newest first, unique ids, and at least a year from a deprecation to its sunset
  */
 export function parseChangelog(json: string): ChangelogEntry[] {
   const list: unknown = JSON.parse(json)

@@ -16,7 +16,7 @@ export interface CodeSample {
   source: string
 }
 
-/** The content of the description that does not come from schemas. */
+/** The content of the description that is not generated from schemas. */
 export interface DocInputs {
   samples: Record<OperationId, CodeSample[]>
   changelog: readonly ChangelogEntry[]

@@ -43,9 +43,9 @@ const MAC_BYTES = 16
  *
  *     version u8 · kid length u8 · kid · sort u8 · pager state · MAC (HMAC-SHA-256, first 16 bytes)
  *
- * The MAC also covers the account and the filters, which the cursor does not carry: a request with
- * other ones fails verification. A cursor never expires and names no index. Secrets rotate: the
- * first signs, all verify, and several may have the same `kid`.
+ * The MAC also covers the account and the filters, which the cursor does not contain. A request
+ * with other ones fails verification. A cursor never expires and names no index. Secrets rotate:
+ * the first signs, all verify, and several may have the same `kid`.
  */
 export function createCursorCodec(secrets: NamedSecrets): CursorCodec {
   const [signing] = secrets

@@ -7,9 +7,9 @@ import { productIdPattern } from './schema/items.ts'
  * The fields that a filter compares with exact texts; an order has any number of each.
  *
  * In OpenSearch, `paid_key` marks a document as having all of these. The last release wrote it too,
- * so a column added here needs a marker of its own: its filter would otherwise return an empty list
- * from an index of the last release, instead of 400. CONTRIBUTING.md, "How to add a filter", has
- * the places.
+ * so a column added here needs a marker of its own. Otherwise its filter returns an empty list from
+ * an index of the last release, instead of 400. CONTRIBUTING.md, "How to add a filter", has the
+ * places.
  */
 export const lookupColumns = ['customer_email', 'customer_document', 'product_ids'] as const
 export type LookupColumn = (typeof lookupColumns)[number]

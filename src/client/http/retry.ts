@@ -25,9 +25,9 @@ export interface Attempt {
 
 /**
  * Milliseconds until a failed call is retried; `null` if a retry cannot succeed. Every call is a
- * read, so a retry is safe. An address that this API never responded at has three tries, except
- * that a 502, 503 or 504 is retried for about a minute: that may be a restart. `random` (0 to 1) is
- * the jitter that spreads clients over time.
+ * read, so a retry is safe. An address without any response of this API has three tries. A 502, 503
+ * or 504, which may be a restart, is retried for about a minute. `random` (0 to 1) is the jitter
+ * that spreads clients over time.
  */
 export function retryDelayMs(error: unknown, attempt: Attempt, random: number): number | null {
   const backoff = Math.round(backoffMs(attempt.failedTries, BACKOFF) * (0.5 + random / 2))

@@ -13,7 +13,7 @@ export interface FinishOptions {
 }
 
 /**
- * Ends a run whose pages are all saved: a full sync deletes the orders that it did not see.
+ * Ends a run whose pages are all saved: a full sync deletes the orders that it did not receive.
  * @throws MassRemovalError before anything is deleted
  */
 export async function finishRun(

@@ -35,7 +35,7 @@ export function beginRun(state: SyncState, plan: RunPlan): SyncState {
 }
 
 /**
- * A full sync ends at the greatest `updated_at` of the orders that it sees, as in a new store. An
+ * A full sync ends at the greatest `updated_at` of the received orders, as in a new store. An
  * earlier one may lie in the future, because the clock of the service was wrong.
  */
 const withoutOldWatermark = (state: SyncState): SyncState =>

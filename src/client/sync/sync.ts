@@ -62,8 +62,8 @@ const MAX_RESTARTS = 3
 const syncing = new WeakSet<SyncStore>()
 
 /**
- * Brings a store up to date (guide, "Cópia em dia"): one run over `updated_at_asc`, each page saved
- * with the cursor of the next, so that a process that crashes continues there. The first run has no
+ * Brings a store up to date by one run over `updated_at_asc` (guide, "Cópia em dia"). Each page is
+ * saved with the cursor of the next, where a run after a crash continues. The first run has no
  * filter, so that it includes orders without `updated_at`.
  * @throws OrdersError; errors of the store; the signal's reason. Saved pages stay, and the next
  *   call continues.

@@ -85,8 +85,8 @@ export async function load(
 
 /**
  * Writes a batch once every earlier one with the same orders is written; others overlap. After a
- * failure no further batch starts: a newer version of an order would make the failed one count as
- * older when the load is resumed, and lose its events.
+ * failure no further batch starts. A newer version of an order would make the failed one count as
+ * older in the resumed load, which would lose its events.
  */
 function createBatchWriter(
   writer: Writer,

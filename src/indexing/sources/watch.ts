@@ -98,8 +98,8 @@ export async function watch(options: WatchOptions): Promise<void> {
     let claimedAt = Number.NEGATIVE_INFINITY
     let trimmedAt = monotonic()
     while (!signal.aborted) {
-      // Repeated, since a paused former writer may read once more before it learns of the lost
-      // lease. Only a claim delivers those entries again.
+      // Repeated, since a paused former writer may read once more before it detects the lost lease.
+      // Only a claim delivers those entries again.
       if (monotonic() - claimedAt >= CLAIM_INTERVAL_MS) {
         const lost = reported.firstLost(await stream.claimPending())
         if (lost.length > 0) events.onLost(lost)

@@ -111,8 +111,8 @@ export function decideBulk(
 
 /**
  * A writer that died before the version record may have announced a newer version, after it stored
- * the documents. An older one would revert what receivers already know. After a restore without
- * these documents, a repair writes it nevertheless.
+ * the documents. An older one would revert an announced change. After a restore without these
+ * documents, a repair writes it nevertheless.
  */
 function isOlderThanAnnounced(
   { version }: Pick<Change, 'version'>,

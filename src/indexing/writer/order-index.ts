@@ -145,8 +145,8 @@ export interface Transaction extends IndexReader {
    * of every earlier bulk. A `live` commit is recorded for {@link OrderIndex.hasLiveWrites} before
    * it is sent.
    *
-   * Returns `false` when part of the bulk may be written, or the orders may have changed since they
-   * were read: begin another transaction and decide on its reads.
+   * Returns `false` when part of the bulk may be written, or the orders may have changed since the
+   * reads. The caller then begins another transaction and decides on its reads.
    * @throws DocumentRejectedError, LeaseLostError, ClockSkewError; Unavailable after the retries
    */
   commit(writes: BulkWrites, mode: WriteMode): Promise<boolean>
@@ -163,7 +163,7 @@ export interface OrderLock {
 }
 
 /**
- * The write side of the orders. One writer is active at a time and sends one bulk at a time, so
+ * The write side of the orders. One writer is active at a time, and sends one bulk at a time. So
  * changes become visible in the order of their write timestamps: see `src/orders/paging.md`.
  */
 export interface OrderIndex {

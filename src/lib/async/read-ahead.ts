@@ -11,7 +11,7 @@ export async function* readAhead<T>(values: AsyncIterable<T>): AsyncGenerator<T>
       const { value, done } = await next
       if (done) return
       next = iterator.next()
-      // Thrown when its turn comes. Until then the rejection counts as handled.
+      // The next iteration throws it. Until then the rejection counts as handled.
       next.catch(() => {})
       yield value
     }

@@ -28,7 +28,7 @@ export interface HttpConnection<Body> {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
-/** So that no router on the way forgets a connection whose response takes minutes. */
+/** So that no router drops a connection whose response takes minutes. */
 const KEEP_ALIVE_PROBE_MS = MINUTE_MS
 /** Shared by all connections, since each read and its parsing are one step. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(256 * 1024)

@@ -6,7 +6,7 @@ import type { Order } from '../../orders/order.ts'
 import { EXAMPLE_ACCOUNT } from './base-order.ts'
 import { coproducedOrder, declinedOrder, paidPixOrder } from './source-orders.ts'
 
-/** The example as its account reads it. @throws Error when the account does not see it */
+/** The example as its account reads it. @throws Error when the account has no view of it */
 export function viewOf(source: SourceOrder): Order & { updated_at: string } {
   const view = projectOrder(source).views.find(({ accountId }) => accountId === EXAMPLE_ACCOUNT)
   if (view === undefined) throw new Error(`the example ${source.id} is not visible`)

@@ -66,9 +66,9 @@ export const addedParams: readonly string[] = Object.values<Filter>(orderFilters
   .flatMap((filter) => paramsOf(filter).map(({ param }) => param))
 
 /**
- * The filters in the form that a cursor signs: one form for all ways to write the same filters, so
- * values follow the order of the table, texts that of their characters, without duplicates.
- * Changing the form of an existing filter invalidates every cursor in use.
+ * The filters in canonical form, which a cursor signs. Values are in the order of the table, texts
+ * in that of their characters, without duplicates. Changing the form of an existing filter
+ * invalidates every cursor in use.
  */
 export function canonicalFilters(
   filters: Readonly<Record<string, readonly string[] | InstantRange>>,

@@ -6,6 +6,7 @@ import type { OrderVersionRecord } from '../../src/indexing/writer/order-index.t
 import { createWriter } from '../../src/indexing/writer/writer.ts'
 import { changeOf } from '../support/orders/changes.ts'
 import { sourceOrder, sourcePayment } from '../support/orders/source-order.ts'
+import { versionRecord } from '../support/orders/version-record.ts'
 import { putVersionRecord } from '../support/stores/bulk.ts'
 import { ndjson } from '../support/stores/services.ts'
 import { type StoresUnderTest, useStoresByShards } from './stores-under-test.ts'
@@ -14,15 +15,7 @@ const NOW = Date.parse('2026-05-01T00:00:00Z')
 const DELETION = { id: 'ord_1', version: 2, owner_account_id: 'acc_1', deleted: true }
 const SHARED = sourceOrder({ coproducer_account_ids: ['acc_2'] })
 /** The record of the first version of an order of acc_1 with the co-producer acc_2. */
-const RECORD: OrderVersionRecord = {
-  orderId: 'ord_1',
-  version: 1,
-  ownerAccountId: 'acc_1',
-  accountIds: ['acc_1', 'acc_2'],
-  createdKey: Date.parse(SHARED.created_at),
-  hasUpdatedAt: true,
-  deleted: false,
-}
+const RECORD = versionRecord({ accountIds: ['acc_1', 'acc_2'] })
 
 describe.each(useStoresByShards())('a store on %s', (_name, open) => {
   let store: StoresUnderTest

@@ -7,6 +7,7 @@ import type { Order } from '../../src/orders/order.ts'
 import { readPage } from '../../src/orders/paging.ts'
 import { changeOf } from '../support/orders/changes.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
+import { versionRecord } from '../support/orders/version-record.ts'
 import { putVersionRecord } from '../support/stores/bulk.ts'
 import { ndjson } from '../support/stores/services.ts'
 import { type StoresUnderTest, useStores } from './stores-under-test.ts'
@@ -15,15 +16,7 @@ const NOW = Date.parse('2026-03-02T00:00:00Z')
 const SHARED = sourceOrder({ coproducer_account_ids: ['acc_2'] })
 /** Beyond the integers that a number represents. */
 const HUGE = `${9n * 10n ** 18n}`
-const RECORD: OrderVersionRecord = {
-  orderId: 'ord_1',
-  version: 1,
-  ownerAccountId: 'acc_1',
-  accountIds: ['acc_1'],
-  createdKey: Date.parse(SHARED.created_at),
-  hasUpdatedAt: true,
-  deleted: false,
-}
+const RECORD = versionRecord()
 
 describe.each(useStores())('index load --repair on %s', (_name, open) => {
   let store: StoresUnderTest

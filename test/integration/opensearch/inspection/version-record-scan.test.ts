@@ -10,6 +10,7 @@ import {
 import { indexNames } from '../../../../src/stores/opensearch/indices/index-names.ts'
 import { scanVersionRecords } from '../../../../src/stores/opensearch/inspection/version-record-scan.ts'
 import { collect } from '../../../support/orders/collect.ts'
+import { versionRecord } from '../../../support/orders/version-record.ts'
 import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
 import { writeBulk } from '../../../support/stores/bulk.ts'
 import {
@@ -25,15 +26,7 @@ import {
 } from '../../../support/stores/scripted/scripted-server.ts'
 
 const orderIds = Array.from({ length: 7 }, (_, n) => `ord_${n}`)
-const headOf = (orderId: string): OrderVersionRecord => ({
-  orderId,
-  version: 1,
-  ownerAccountId: 'acc_1',
-  accountIds: ['acc_1'],
-  createdKey: 1,
-  hasUpdatedAt: true,
-  deleted: false,
-})
+const recordOf = (orderId: string) => versionRecord({ orderId })
 
 describe('a scan of the version records', () => {
   let backend: Backend
@@ -46,7 +39,7 @@ describe('a scan of the version records', () => {
     prefix = config.indexPrefix
     services = await openServices(config)
     client = connectOpenSearch({ urls: (process.env['OPENSEARCH_URL'] ?? '').split(',') })
-    await putHeads(orderIds.map(headOf))
+    await putHeads(orderIds.map(recordOf))
   })
   afterEach(async () => {
     await client.close()
@@ -77,7 +70,7 @@ describe('a scan of the version records', () => {
       const walked = await collect(pages(pageSize))
       expect(walked.every((page) => page.length <= pageSize)).toBe(true)
       const heads = walked.flat().toSorted((one, other) => (one.orderId < other.orderId ? -1 : 1))
-      expect(heads).toEqual(orderIds.map(headOf))
+      expect(heads).toEqual(orderIds.map(recordOf))
     },
   )
 
@@ -85,7 +78,7 @@ describe('a scan of the version records', () => {
     const seen: string[] = []
     for await (const page of pages(3)) {
       seen.push(...page.map(({ orderId }) => orderId))
-      await putHeads([headOf(`ord_new_${seen.length}`)])
+      await putHeads([recordOf(`ord_new_${seen.length}`)])
       await backend.refresh()
     }
     expect(seen).toHaveLength(orderIds.length)

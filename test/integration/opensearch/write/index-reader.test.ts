@@ -10,6 +10,7 @@ import {
 } from '../../../../src/stores/opensearch/write/optimistic-concurrency.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
+import { versionRecord } from '../../../support/orders/version-record.ts'
 import { actionsOf } from '../../../support/stores/scripted/scripted-cluster.ts'
 import {
   GENEROUS_MS,
@@ -36,16 +37,17 @@ const missing = (_id: string) => ({ _id, found: false })
 const SEEN = { _seq_no: 6, _primary_term: 2 }
 const EXPECTED = { if_seq_no: 6, if_primary_term: 2 }
 
-const head = {
-  orderId: 'ord_1',
+const record = versionRecord({
   version: 3,
-  ownerAccountId: 'acc_1',
   accountIds: ['acc_1', 'acc_2'],
   createdKey: null,
-  hasUpdatedAt: true,
-  deleted: false,
+})
+const recordDocument = {
+  _id: 'ord_1',
+  found: true,
+  ...SEEN,
+  _source: toVersionRecordSource(record),
 }
-const headDocument = { _id: 'ord_1', found: true, ...SEEN, _source: toVersionRecordSource(head) }
 
 const order = { id: 'ord_1', payment: { status: 'PAID' }, tracking: { src: 'bio' } }
 const source = { account_id: 'acc_1', id: 'ord_1', shape: 1, updated_key: 2000, order }
@@ -54,8 +56,8 @@ const key = { accountId: 'acc_1', orderId: 'ord_1' }
 
 describe('stored version records', () => {
   it('the reader returns the existing version records by order id', async () => {
-    const { stored, received } = await start(docs(headDocument, missing('ord_2')))
-    expect(await stored.versionRecords(['ord_1', 'ord_2'])).toEqual(new Map([['ord_1', head]]))
+    const { stored, received } = await start(docs(recordDocument, missing('ord_2')))
+    expect(await stored.versionRecords(['ord_1', 'ord_2'])).toEqual(new Map([['ord_1', record]]))
     expect(received[0]?.path).toBe('/order-heads/_mget?preference=_primary')
     expect(JSON.parse(received[0]?.body ?? '')).toEqual({
       docs: [{ _id: 'ord_1' }, { _id: 'ord_2' }],
@@ -126,7 +128,7 @@ describe('stored documents', () => {
 
 describe('the known state of a document', () => {
   it.each([
-    ['a version record', 'versionRecords', 'ord_1', headDocument],
+    ['a version record', 'versionRecords', 'ord_1', recordDocument],
     ['a document', 'orders', 'acc_1:ord_1', viewDocument],
   ] as const)(
     'a write of %s expects the state that was read',
@@ -152,17 +154,17 @@ describe('an incomplete response', () => {
   const error = { type: 'no_shard_available_action_exception', reason: 'x' }
 
   it.each<[string, Behaviour]>([
-    ['has an error for a document', docs(headDocument, { _id: 'ord_2', error })],
-    ['omits a document', docs(headDocument)],
-    ['has an extra document', docs(headDocument, headDocument, headDocument)],
-    ['has a document without its id', docs(headDocument, { found: false })],
+    ['has an error for a document', docs(recordDocument, { _id: 'ord_2', error })],
+    ['omits a document', docs(recordDocument)],
+    ['has an extra document', docs(recordDocument, recordDocument, recordDocument)],
+    ['has a document without its id', docs(recordDocument, { found: false })],
     [
       'has a document without its sequence number',
-      docs({ ...headDocument, _seq_no: undefined }, missing('ord_2')),
+      docs({ ...recordDocument, _seq_no: undefined }, missing('ord_2')),
     ],
     [
       'has a document without its primary term',
-      docs({ ...headDocument, _primary_term: undefined }, missing('ord_2')),
+      docs({ ...recordDocument, _primary_term: undefined }, missing('ord_2')),
     ],
     ['is empty', respond(200, {})],
   ])('a read is unavailable when the response %s', async (_where, behaviour) => {

@@ -1,9 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type {
-  BulkWrites,
-  OrderIndex,
-  OrderVersionRecord,
-} from '../../../../src/indexing/writer/order-index.ts'
+import type { BulkWrites, OrderIndex } from '../../../../src/indexing/writer/order-index.ts'
 import { LeaseLostError } from '../../../../src/indexing/writer/writer-errors.ts'
 import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import type { ViewKey } from '../../../../src/orders/order-store.ts'
@@ -11,6 +7,7 @@ import { toVersionRecordSource } from '../../../../src/stores/opensearch/version
 import { openOpenSearchOrderIndex } from '../../../../src/stores/opensearch/write/order-index.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
+import { versionRecord } from '../../../support/orders/version-record.ts'
 import { writeBulk } from '../../../support/stores/bulk.ts'
 import {
   acceptAll,
@@ -98,15 +95,7 @@ function put(orderId: string): BulkWrites {
   }))
   return { ...NOTHING, views }
 }
-const head = (orderId: string): OrderVersionRecord => ({
-  orderId,
-  version: 1,
-  ownerAccountId: 'acc_1',
-  accountIds: [],
-  createdKey: 1,
-  hasUpdatedAt: true,
-  deleted: false,
-})
+const recordOf = (orderId: string) => versionRecord({ orderId, accountIds: [] })
 const key = (orderId: string): ViewKey => ({ accountId: 'acc_1', orderId })
 
 describe('a bulk', () => {
@@ -115,7 +104,7 @@ describe('a bulk', () => {
     await writeBulk(index, () => ({
       ...put('ord_2'),
       removals: [key('ord_3')],
-      versionRecords: [head('ord_4')],
+      versionRecords: [recordOf('ord_4')],
     }))
     await writeBulk(index, () => NOTHING)
     expect(events).toEqual([
@@ -179,7 +168,7 @@ describe('a bulk', () => {
         async (reader) => {
           await reader.versionRecords(ids)
           events.push(`decides on ${ids}`)
-          return { ...NOTHING, versionRecords: ids.map(head) }
+          return { ...NOTHING, versionRecords: ids.map(recordOf) }
         },
         { orderIds: ids },
       ),
@@ -195,7 +184,7 @@ describe('a bulk', () => {
       end = () => acceptAll(response, request)
     }
     const { index, events } = await open(acceptAll, held)
-    const first = writeBulk(index, () => ({ ...put('ord_1'), versionRecords: [head('ord_1')] }))
+    const first = writeBulk(index, () => ({ ...put('ord_1'), versionRecords: [recordOf('ord_1')] }))
     await expect.poll(() => events).toContain('order-heads-w-1-v1: ord_1')
     await writeBulk(index, () => put('ord_2'))
     expect(events.at(-1)).toBe('orders-w-1-v1: acc_1:ord_2 @1')
@@ -325,7 +314,7 @@ describe('a bulk of unknown outcome', () => {
 })
 
 describe('a read by id', () => {
-  const RECORD = { _id: 'ord_1', found: true, _source: toVersionRecordSource(head('ord_1')) }
+  const RECORD = { _id: 'ord_1', found: true, _source: toVersionRecordSource(recordOf('ord_1')) }
   const found = (seqNo: number) =>
     respond(200, { docs: [{ ...RECORD, _seq_no: seqNo, _primary_term: 1 }] })
   const missing = respond(200, { docs: [{ _id: 'ord_1', found: false }] })
@@ -337,7 +326,7 @@ describe('a read by id', () => {
     items: [{ create: { _id: 'ord_1', status: 201, _seq_no: 5, _primary_term: 1 } }],
   })
   const writeRecord = (index: OrderIndex) =>
-    writeBulk(index, () => ({ ...NOTHING, versionRecords: [head('ord_1')] }))
+    writeBulk(index, () => ({ ...NOTHING, versionRecords: [recordOf('ord_1')] }))
   const readRecord = (index: OrderIndex) =>
     writeBulk(index, async (reader) => {
       await reader.versionRecords(['ord_1'])

@@ -3,25 +3,21 @@ import {
   compareDocuments,
   versionStatus,
 } from '../../../../src/indexing/consistency-check/compare-documents.ts'
-import type { OrderVersionRecord } from '../../../../src/indexing/writer/order-index.ts'
 import { changeOf, wholeOrder } from '../../../support/orders/changes.ts'
 import {
   BACKSLASH_TRACKING,
   confuseParser,
   QUOTE_TRACKING,
 } from '../../../support/orders/escaped-names.ts'
+import { versionRecord } from '../../../support/orders/version-record.ts'
 import { documentsOf } from './inspected-document.ts'
 
 const change = changeOf({ ...wholeOrder, version: 3 })
-const record: OrderVersionRecord = {
-  orderId: 'ord_1',
+const record = versionRecord({
   version: 3,
-  ownerAccountId: 'acc_1',
   accountIds: ['acc_1', 'acc_2'],
   createdKey: change.createdKey,
-  hasUpdatedAt: true,
-  deleted: false,
-}
+})
 const documents = documentsOf(change)
 const changed = documentsOf(changeOf({ ...wholeOrder, status: 'REFUNDED' }))
 

@@ -1,22 +1,9 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { viewKeys } from '../../../../src/indexing/writer/decide.ts'
-import type { OrderVersionRecord } from '../../../../src/indexing/writer/order-index.ts'
 import { formatInstant } from '../../../../src/lib/instant.ts'
 import { INVISIBLE, startWriter, type Version } from '../../../support/orders/order-writer.ts'
-
-const CREATED_KEY = Date.parse('2026-03-01T12:00:00Z')
-
-const record = (changes: Partial<OrderVersionRecord> = {}): OrderVersionRecord => ({
-  orderId: 'ord_1',
-  version: 1,
-  ownerAccountId: 'acc_1',
-  accountIds: ['acc_1'],
-  createdKey: CREATED_KEY,
-  hasUpdatedAt: true,
-  deleted: false,
-  ...changes,
-})
+import { versionRecord } from '../../../support/orders/version-record.ts'
 
 describe('the possible documents of an order', () => {
   const keysOf = (...accountIds: string[]) =>
@@ -25,9 +12,14 @@ describe('the possible documents of an order', () => {
   it.each([
     ['an unknown order', undefined, [], []],
     ['an unknown order with orphans', undefined, ['acc_2'], ['acc_2']],
-    ['an invisible order', record({ accountIds: [] }), [], []],
-    ['a shared order', record({ accountIds: ['acc_1', 'acc_2'] }), ['acc_1'], ['acc_1', 'acc_2']],
-    ['an order with orphans', record(), ['acc_1', 'acc_9'], ['acc_1', 'acc_9']],
+    ['an invisible order', versionRecord({ accountIds: [] }), [], []],
+    [
+      'a shared order',
+      versionRecord({ accountIds: ['acc_1', 'acc_2'] }),
+      ['acc_1'],
+      ['acc_1', 'acc_2'],
+    ],
+    ['an order with orphans', versionRecord(), ['acc_1', 'acc_9'], ['acc_1', 'acc_9']],
   ])(
     'the possible documents of %s are those of its version record and those found by search',
     (_name, known, found, expected) => {

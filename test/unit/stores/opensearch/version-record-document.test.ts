@@ -1,20 +1,12 @@
 import { expect, it } from 'vitest'
-import type { OrderVersionRecord } from '../../../../src/indexing/writer/order-index.ts'
 import { DocumentRejectedError } from '../../../../src/indexing/writer/writer-errors.ts'
 import {
   toVersionRecord,
   toVersionRecordSource,
 } from '../../../../src/stores/opensearch/version-record-document.ts'
+import { versionRecord } from '../../../support/orders/version-record.ts'
 
-const record: OrderVersionRecord = {
-  orderId: 'ord_1',
-  version: 3,
-  ownerAccountId: 'acc_1',
-  accountIds: ['acc_1', 'acc_2'],
-  createdKey: 1,
-  hasUpdatedAt: true,
-  deleted: false,
-}
+const record = versionRecord({ version: 3, accountIds: ['acc_1', 'acc_2'] })
 const announced = { sequence: 2, recordedAt: 5, lastPaymentId: 'pay_1' }
 const tracked = { state: null, digests: { acc_1: '1:x' } }
 

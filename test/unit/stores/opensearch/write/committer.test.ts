@@ -1,20 +1,10 @@
 import { expect, it } from 'vitest'
-import type {
-  BulkWrites,
-  OrderVersionRecord,
-} from '../../../../../src/indexing/writer/order-index.ts'
+import type { BulkWrites } from '../../../../../src/indexing/writer/order-index.ts'
 import { createCommitter } from '../../../../../src/stores/opensearch/write/committer.ts'
 import { createOptimisticConcurrency } from '../../../../../src/stores/opensearch/write/optimistic-concurrency.ts'
+import { versionRecord } from '../../../../support/orders/version-record.ts'
 
-const record: OrderVersionRecord = {
-  orderId: 'ord_1',
-  version: 1,
-  ownerAccountId: 'acc_1',
-  accountIds: ['acc_1'],
-  createdKey: 1,
-  hasUpdatedAt: true,
-  deleted: false,
-}
+const record = versionRecord()
 const writes: BulkWrites = {
   views: [],
   removals: [{ accountId: 'acc_1', orderId: 'ord_1' }],

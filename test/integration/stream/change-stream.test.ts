@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ChangeStream, StreamEntry } from '../../../src/indexing/sources/change-stream.ts'
+import type { ChangeStream } from '../../../src/indexing/sources/change-stream.ts'
 import { openRedisStream } from '../../../src/stores/redis/stream.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/streams/change-feed.ts'
+import { drain, idsOf } from '../../support/streams/drain.ts'
 
 const MIB = 1024 * 1024
 const NOT_UTF8 = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d])
@@ -28,19 +29,6 @@ function open(): Promise<ChangeStream> {
   return openRedisStream({ urls: [REDIS_URL], ca: undefined, prefix })
 }
 
-const idsOf = (entries: readonly StreamEntry[]) => entries.map(({ id }) => id)
-
-/** Acknowledges the whole stream in batches and returns their sizes. */
-async function drain(): Promise<number[]> {
-  const sizes: number[] = []
-  for (;;) {
-    const { entries } = await stream.read()
-    if (entries.length === 0) return sizes
-    sizes.push(entries.length)
-    await stream.acknowledge(idsOf(entries))
-  }
-}
-
 describe('reading', () => {
   it('reading creates a missing group at the start of the stream', async () => {
     const ids = await feed.add('one', 'two')
@@ -51,14 +39,14 @@ describe('reading', () => {
 
   it('reading recreates the group after Redis was flushed', async () => {
     await feed.add('one')
-    await drain()
+    await drain(stream)
     await feed.redis.del(feed.stream)
     const ids = await feed.add('two')
     expect(idsOf((await stream.read()).entries)).toEqual(ids)
   })
 
   it('reading continues when the stream is deleted during a blocking read', async () => {
-    await drain()
+    await drain(stream)
     const reading = stream.read()
     await pause(100) // The first read returns nothing.
     await feed.redis.del(feed.stream)
@@ -68,7 +56,7 @@ describe('reading', () => {
   })
 
   it('reading blocks until a new entry arrives', async () => {
-    await drain()
+    await drain(stream)
     const reading = stream.read()
     const ids = await feed.add('one')
     expect(idsOf((await reading).entries)).toEqual(ids)
@@ -95,9 +83,9 @@ describe('reading', () => {
 
   it('reading returns at most 500 entries or about 4 MiB', async () => {
     await feed.add(...Array.from({ length: 1_001 }, () => 'small'))
-    expect(await drain()).toEqual([500, 500, 1])
+    expect(await drain(stream)).toEqual([500, 500, 1])
     await feed.add(...Array.from({ length: 12 }, () => Buffer.alloc(MIB, 'x')))
-    expect(await drain()).toEqual([4, 4, 4])
+    expect(await drain(stream)).toEqual([4, 4, 4])
   })
 
   it('reading reports the age of an entry by the clock of Redis', async () => {
@@ -129,7 +117,7 @@ describe('claiming pending entries', () => {
     await feed.add(...Array.from({ length: 2_500 }, (_, n) => String(n)))
     for (const consumer of ['one', 'two', 'three']) await feed.takeAs(consumer, 1_000)
     await stream.claimPending()
-    expect(await drain()).toEqual([500, 500, 500, 500, 500])
+    expect(await drain(stream)).toEqual([500, 500, 500, 500, 500])
     expect(await feed.pending()).toBe(0)
   })
 
@@ -161,7 +149,7 @@ describe('a trimmed entry', () => {
 describe('entries trimmed before their delivery', () => {
   it('they are counted once, and the backlog is that of the entries that are left', async () => {
     await feed.add('one')
-    await drain()
+    await drain(stream)
     const ids = await feed.add(...Array.from({ length: 200 }, (_, n) => String(n)))
     await feed.redis.xtrim(feed.stream, 'MAXLEN', 20)
     expect(await stream.backlog()).toBe(20)
@@ -190,7 +178,7 @@ describe('entries trimmed before their delivery', () => {
     await feed.add('one', 'two', 'three')
     await feed.redis.xtrim(feed.stream, 'MAXLEN', 1)
     expect((await stream.read()).lost).toEqual([])
-    await drain()
+    await drain(stream)
     await feed.redis.xtrim(feed.stream, 'MAXLEN', 0)
     const ids = await feed.add('four')
     const { entries, lost } = await stream.read()
@@ -234,7 +222,7 @@ describe('trimming', () => {
 
   it('trimming keeps the last delivered entry and new entries', async () => {
     const ids = await feed.add('one', 'two', 'three')
-    await drain()
+    await drain(stream)
     const more = await feed.add('four')
     await stream.trim()
     expect(await left()).toEqual([...ids.slice(2), ...more])
@@ -251,7 +239,7 @@ describe('trimming', () => {
   it('trimming keeps entries that another group has not read', async () => {
     await feed.redis.xgroup('CREATE', feed.stream, 'others', '0', 'MKSTREAM')
     const ids = await feed.add('one', 'two', 'three')
-    await drain()
+    await drain(stream)
     await stream.trim()
     expect(await left()).toEqual(ids)
   })
@@ -259,7 +247,7 @@ describe('trimming', () => {
   it('trimming keeps entries that are pending in another group', async () => {
     await feed.redis.xgroup('CREATE', feed.stream, 'others', '0', 'MKSTREAM')
     const ids = await feed.add('one', 'two', 'three')
-    await drain()
+    await drain(stream)
     await feed.redis.xreadgroup(
       ...(['GROUP', 'others', 'x', 'COUNT', 3, 'STREAMS', feed.stream, '>'] as const),
     )
@@ -289,11 +277,11 @@ describe('trimming', () => {
 describe('the backlog', () => {
   it('the backlog counts correctly after deletions', async () => {
     await feed.add('one')
-    await drain()
+    await drain(stream)
     const ids = await feed.add('two', 'three', 'four')
     await feed.redis.xdel(feed.stream, ids[1] ?? '')
     expect(await stream.backlog()).toBeGreaterThanOrEqual(2)
-    await drain()
+    await drain(stream)
     expect(await stream.backlog()).toBe(0)
   })
 })
@@ -306,7 +294,7 @@ it('the stream returns entries unchanged and in order', async () => {
 
 it('the stream continues after Redis loses its scripts', async () => {
   await feed.add('one')
-  await drain()
+  await drain(stream)
   await feed.redis.script('FLUSH')
   const ids = await feed.add('two')
   expect(idsOf((await stream.read()).entries)).toEqual(ids)

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ChangeStream, StreamEntry } from '../../../src/indexing/sources/change-stream.ts'
+import type { ChangeStream } from '../../../src/indexing/sources/change-stream.ts'
 import type { DeadLetter, FeedEntry } from './change-feed.ts'
+import { drain, idsOf } from './drain.ts'
 
 const MIB = 1024 * 1024
 const NOT_UTF8 = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d])
@@ -17,8 +18,6 @@ export interface StreamUnderTest {
   unacknowledged(): Promise<number>
   close(): Promise<void>
 }
-
-const idsOf = (entries: readonly StreamEntry[]) => entries.map(({ id }) => id)
 
 /** What every change stream does; the order of entries is that of one partition. */
 export function describeChangeStream(name: string, create: () => Promise<StreamUnderTest>): void {
@@ -41,17 +40,6 @@ export function describeChangeStream(name: string, create: () => Promise<StreamU
     opened.push(one)
     await one.claimPending()
     return one
-  }
-
-  /** Acknowledges the whole stream in batches and returns their sizes. */
-  async function drain(): Promise<number[]> {
-    const sizes: number[] = []
-    for (;;) {
-      const { entries } = await stream.read()
-      if (entries.length === 0) return sizes
-      sizes.push(entries.length)
-      await stream.acknowledge(idsOf(entries))
-    }
   }
 
   describe(`a change stream in ${name}`, () => {
@@ -81,7 +69,7 @@ export function describeChangeStream(name: string, create: () => Promise<StreamU
     })
 
     it('returns an entry that is appended during a read', async () => {
-      expect(await drain()).toEqual([])
+      expect(await drain(stream)).toEqual([])
       const reading = stream.read()
       const ids = await test.add('one')
       const { entries } = await reading
@@ -90,9 +78,9 @@ export function describeChangeStream(name: string, create: () => Promise<StreamU
 
     it('returns at most 500 entries, or somewhat more than 4 MiB', async () => {
       await stream.append(Array.from({ length: 1_001 }, (_, n) => Buffer.from(String(n))))
-      expect(await drain()).toEqual([500, 500, 1])
+      expect(await drain(stream)).toEqual([500, 500, 1])
       await test.add(...Array.from({ length: 12 }, () => Buffer.alloc(MIB - 1024, 'x')))
-      const sizes = await drain()
+      const sizes = await drain(stream)
       expect(Math.max(...sizes)).toBeLessThanOrEqual(8)
       expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(12)
     })
@@ -116,7 +104,7 @@ export function describeChangeStream(name: string, create: () => Promise<StreamU
 
     it('acknowledged entries are not delivered again', async () => {
       await test.add('one', 'two')
-      expect(await drain()).toEqual([2])
+      expect(await drain(stream)).toEqual([2])
       expect((await (await open()).read()).entries).toEqual([])
     })
 
@@ -146,7 +134,7 @@ export function describeChangeStream(name: string, create: () => Promise<StreamU
       expect(await stream.backlog()).toBe(3)
       await stream.acknowledge(ids)
       expect(await stream.backlog()).toBe(1)
-      await drain()
+      await drain(stream)
       expect(await stream.backlog()).toBe(0)
     })
 

@@ -1,9 +1,5 @@
 import { createRandom } from '../../../../src/demo/random.ts'
-import type {
-  FindSubscribers,
-  OrderIndex,
-  OrderVersionRecord,
-} from '../../../../src/indexing/writer/order-index.ts'
+import type { FindSubscribers, OrderIndex } from '../../../../src/indexing/writer/order-index.ts'
 import type { Clock } from '../../../../src/lib/clock.ts'
 import type { EventRecord } from '../../../../src/webhooks/events/event-record.ts'
 import {
@@ -15,6 +11,7 @@ import {
 import { createTrace } from './checks/trace.ts'
 import { createViolations, reportViolations, type Violation } from './checks/violation.ts'
 import { createCrashingWriters, type MutateIndex } from './writing/crashing-writers.ts'
+import { readVersionRecords } from './writing/order-writing.ts'
 import { createRecording } from './writing/recording.ts'
 import { createSourceHistory } from './writing/source-history.ts'
 
@@ -118,22 +115,14 @@ export async function walkRecording(
   }
   await recording.settle()
   const records = [...seen.values()]
-  const versionRecords = await readVersionRecords()
+  await writers.replace()
+  const index = await store.openIndex(clock, async () => new Set())
+  const versionRecords = await readVersionRecords(index, history.orderIds())
   for (const orderId of history.orderIds()) {
     const ofOrder = records.filter((record) => record.orderId === orderId)
     checkAtRest(walk, orderId, ofOrder, versionRecords.get(orderId))
   }
   await writers.replace()
-
-  async function readVersionRecords(): Promise<Map<string, OrderVersionRecord>> {
-    await writers.replace()
-    const index = await store.openIndex(clock, async () => new Set())
-    const lock = await index.lock(history.orderIds())
-    const found = await (await lock.begin()).versionRecords(history.orderIds())
-    lock.release()
-    await index.close()
-    return found
-  }
 
   return {
     violations: violations.all(),

@@ -93,13 +93,18 @@ export function createOrderWriting(options: OrderWritingOptions): OrderWriting {
       )
       return sent ?? { ...record, seenAt: 0 }
     },
-    async versionRecords() {
-      const index = await openIndex()
-      const lock = await index.lock(history.orderIds())
-      const found = await (await lock.begin()).versionRecords(history.orderIds())
-      lock.release()
-      await index.close()
-      return found
-    },
+    versionRecords: async () => readVersionRecords(await openIndex(), history.orderIds()),
   }
+}
+
+/** The version records of orders. Closes the index. */
+export async function readVersionRecords(
+  index: OrderIndex,
+  orderIds: readonly string[],
+): Promise<Map<string, OrderVersionRecord>> {
+  const lock = await index.lock(orderIds)
+  const found = await (await lock.begin()).versionRecords(orderIds)
+  lock.release()
+  await index.close()
+  return found
 }

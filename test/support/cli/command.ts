@@ -1,9 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { runProgram } from '../../../src/cli/program.ts'
+import { resultOf } from './program.ts'
 
 const root = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 
@@ -46,15 +46,7 @@ export async function runProcess(
   input: string | Buffer = '',
   under: readonly string[] = [],
 ): Promise<ProcessResult> {
-  const child = startCommand(args, env, under)
-  child.stdin.on('error', () => {}) // A command that rejects its arguments does not read its input.
-  child.stdin.end(input)
-  const [stdout, stderr] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ])
-  return { code: child.exitCode, stdout, stderr }
+  return resultOf(startCommand(args, env, under), input)
 }
 
 /** The number of bytes that Node reads from a pipe at once. */

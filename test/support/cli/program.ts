@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -21,6 +21,14 @@ export async function runProgram(
   { cwd, env = {}, input = '' }: ProgramOptions,
 ): Promise<ProcessResult> {
   const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], HOME: cwd, ...env } })
+  return resultOf(child, input)
+}
+
+/** Writes the input of a started program, and returns its result once it has ended. */
+export async function resultOf(
+  child: ChildProcessWithoutNullStreams,
+  input: string | Buffer,
+): Promise<ProcessResult> {
   child.stdin.on('error', () => {}) // A program that ends early does not read its input.
   child.stdin.end(input)
   const [stdout, stderr] = await Promise.all([

@@ -6,6 +6,7 @@ import {
 } from '../../../src/rate-limit/fallback-limiter.ts'
 import type { BucketDecision } from '../../../src/rate-limit/gcra.ts'
 import type { Limiter, LimiterDecision } from '../../../src/rate-limit/limiter.ts'
+import { holdTime, pass } from './held-time.ts'
 
 const decisionWith = (remaining: number): BucketDecision => ({
   allowed: true,
@@ -99,16 +100,6 @@ afterEach(() => {
   limiter.close()
   vi.useRealTimers()
 })
-
-/** Fakes timers only; the event loop is real. */
-const holdTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-const turn = () => new Promise((resolve) => setImmediate(resolve))
-/** Advances the timers and settles what they trigger. */
-async function pass(ms: number) {
-  await vi.advanceTimersByTimeAsync(ms)
-  await turn()
-  await turn()
-}
 
 describe('a shared limiter that responds', () => {
   it('the shared limiter decides alone while it responds, and no fallback decision is counted', async () => {

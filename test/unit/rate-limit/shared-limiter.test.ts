@@ -2,6 +2,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { createMemoryLimiter } from '../../../src/rate-limit/memory-limiter.ts'
 import type { SharedCounters } from '../../../src/rate-limit/shared-counters.ts'
 import { createSharedLimiter } from '../../../src/rate-limit/shared-limiter.ts'
+import { holdTime, pass } from './held-time.ts'
 
 const RATE = { capacity: 2, refillPerSecond: 1 }
 
@@ -15,15 +16,6 @@ const DEADLINE_MS = 70
 /** Above the interval of probes and the deadline of one together. */
 const PROBE_MS = 100 + DEADLINE_MS
 
-/** Fakes timers only; the event loop is real. */
-const holdTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-const turn = () => new Promise((resolve) => setImmediate(resolve))
-/** Advances the timers and settles what they trigger. */
-async function pass(ms: number) {
-  await vi.advanceTimersByTimeAsync(ms)
-  await turn()
-  await turn()
-}
 const fails = () => Promise.reject(new Error('connection lost'))
 const hangs = () => new Promise<never>(() => {})
 

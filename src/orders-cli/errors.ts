@@ -11,7 +11,7 @@ import { optionOf } from './export/filters.ts'
 import { commandLine } from './terminal/format-text.ts'
 
 /** An invalid command line: nothing was sent, and nothing was written. */
-export class CommandLineError extends UsageError {
+class CommandLineError extends UsageError {
   readonly command: string
 
   constructor(message: string, command: string) {

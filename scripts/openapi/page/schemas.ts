@@ -22,7 +22,7 @@ function schemaContent(schema: Schema): string {
 }
 
 /** The fields of a schema. Only an optional one has a note, because almost all are required. */
-export function fieldEntries(schema: Schema, prefix: string): Entry[] {
+function fieldEntries(schema: Schema, prefix: string): Entry[] {
   const { properties = {}, required = [], allOf = [] } = schema
   const own = Object.entries(properties).flatMap(([key, field]) => {
     const entry = {

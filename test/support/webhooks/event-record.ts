@@ -2,7 +2,7 @@ import type { EventRecord } from '../../../src/webhooks/events/event-record.ts'
 import type { OrderState } from '../../../src/webhooks/events/order-state.ts'
 
 /** The announced state of an order that is paid in full. */
-export function orderState(changes: Partial<OrderState> = {}): OrderState {
+function orderState(changes: Partial<OrderState> = {}): OrderState {
   return {
     status: 'PAID',
     payment_status: 'PAID',

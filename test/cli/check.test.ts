@@ -66,7 +66,7 @@ describe('index check of an index that has three orders', () => {
     )
     expect(stdout.split('\n').slice(0, -2)).toEqual([
       'different acc_1 ord_3 the document does not show version 1: /status',
-      'missing acc_1 ord_4 version 1 has no document; the index does not know the order',
+      'missing acc_1 ord_4 version 1 has no document; the index has no record of the order',
       'extra acc_1 ord_2 the source has no such order, or not for this account',
     ])
     expect(stdout).toContain(

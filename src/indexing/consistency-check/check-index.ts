@@ -138,7 +138,7 @@ function expectedBySource(orders: DiskMap<ComparedOrder>): Expectation {
 }
 
 const expectedByRecords: Expectation = {
-  what: 'the index does not know the order, or knows that it is not for this account',
+  what: 'the index has no record of the order, or one without this account',
   needsRecord: true,
   accounts(_document, record) {
     if (record === undefined) return []

@@ -72,10 +72,10 @@ function unrecordedVersion(change: Change, record: OrderVersionRecord | undefine
 }
 
 function indexedVersionText(record: OrderVersionRecord | undefined): string {
-  const isKnown = record !== undefined && record.version > 0
-  return isKnown
+  const isRecorded = record !== undefined && record.version > 0
+  return isRecorded
     ? `; the index has version ${record.version}`
-    : '; the index does not know the order'
+    : '; the index has no record of the order'
 }
 
 function differingFields(

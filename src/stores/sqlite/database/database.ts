@@ -95,7 +95,7 @@ function migrate(db: DatabaseSync, migrations: readonly Migration[]): void {
     const from = versionOf(db) // Another process may have migrated during the wait.
     if (from > migrations.length) {
       throw new NewerSchemaError(
-        `it has version ${from} and this program knows ${migrations.length}; use a newer program, or restore the backup from before the update`,
+        `it has version ${from} and this program supports up to ${migrations.length}; use a newer program, or restore the backup from before the update`,
       )
     }
     applyMigrations(db, migrations.slice(from))

@@ -101,8 +101,8 @@ describe('the comparison of the documents of a version', () => {
 
   it.each([
     ['an older version', { ...record, version: 2 }, 'version 2'],
-    ['no version record', undefined, 'does not know the order'],
-    ['a version record of version 0', { ...record, version: 0 }, 'does not know the order'],
+    ['no version record', undefined, 'has no record of the order'],
+    ['a version record of version 0', { ...record, version: 0 }, 'has no record of the order'],
   ])('the comparison reports a missing version when the index has %s', (_what, found, what) => {
     expect(compareDocuments(change, found, documents)).toMatchObject([
       { kind: 'missing', accountId: 'acc_1', what: expect.stringContaining(what) },

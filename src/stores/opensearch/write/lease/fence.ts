@@ -82,8 +82,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
       activity: 'reading through the new write aliases',
       onRetry(error: Error, failures: number) {
         if (!(error instanceof IndexMissing)) throw error
-        if (failures === LOGGED_FAILURE)
-          onDelay('nodes do not know the new write aliases; retrying')
+        if (failures === LOGGED_FAILURE) onDelay('a node lacks the new write aliases; retrying')
       },
     }
     return retryUntilDeadline(policy, work)

@@ -59,7 +59,7 @@ it('a start of an earlier program is rejected with both ways out', () => {
   const file = join(dataDir, 'any.db')
   openDatabase(file, ['CREATE TABLE one (id)', 'CREATE TABLE two (id)'], 20).close()
   expect(() => openDatabase(file, ['CREATE TABLE one (id)'], 20)).toThrow(
-    `${file}: it has version 2 and this program knows 1; use a newer program, or restore the backup from before the update`,
+    `${file}: it has version 2 and this program supports up to 1; use a newer program, or restore the backup from before the update`,
   )
 })
 

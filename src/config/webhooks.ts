@@ -1,7 +1,7 @@
 import { DAY_MS } from '../lib/durations.ts'
 import { DEFAULT_RETRY_DELAYS_MS } from '../webhooks/deliveries/retry-schedule.ts'
 import { minRetentionMs } from '../webhooks/dispatcher/housekeeping.ts'
-import { parseNetworks } from '../webhooks/sending/address-policy.ts'
+import { parseNetworks } from '../webhooks/sending/egress/address-policy.ts'
 import { createEnvironmentReader, type Environment } from './environment.ts'
 import { integers, proxyUrl, webUrl } from './parsers.ts'
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import type { DemoKeys } from '../../demo/seed-demo.ts'
 import type { CheckState } from '../../http/operations/readiness.ts'
-import { parseNetworks } from '../../webhooks/sending/address-policy.ts'
+import { parseNetworks } from '../../webhooks/sending/egress/address-policy.ts'
 import {
   type EmbeddedDispatcher,
   type EmbeddedDispatcherOptions,

@@ -16,7 +16,7 @@ import {
   type SendNotice,
 } from '../../webhooks/dispatcher/health/operator-notices.ts'
 import { requireWebhookSecrets } from '../../webhooks/management/endpoint-secrets.ts'
-import { everyNetwork } from '../../webhooks/sending/address-policy.ts'
+import { everyNetwork } from '../../webhooks/sending/egress/address-policy.ts'
 import { createHttpSender } from '../../webhooks/sending/http-sender.ts'
 import type { Sender } from '../../webhooks/sending/sender.ts'
 import { createSigner, type Signer } from '../../webhooks/sending/signature.ts'

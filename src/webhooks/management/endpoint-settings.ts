@@ -2,7 +2,7 @@ import type { Network } from '../../lib/network.ts'
 import { nearestName } from '../../lib/text/nearest-name.ts'
 import { type Endpoint, type PayloadKind, payloadKinds } from '../endpoints/endpoint.ts'
 import { type EventType, eventTypes } from '../events/event-types.ts'
-import { checkTargetUrl } from '../sending/target-url.ts'
+import { checkTargetUrl } from '../sending/egress/target-url.ts'
 import { WebhookError } from './webhook-error.ts'
 
 /** The parts of an endpoint that its account chooses, as received. */

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { monotonicClock, wallClock } from '../../../../src/lib/clock.ts'
-import { parseNetworks } from '../../../../src/webhooks/sending/address-policy.ts'
+import { parseNetworks } from '../../../../src/webhooks/sending/egress/address-policy.ts'
 import {
   createHttpSender,
   type HttpSenderOptions,

@@ -8,7 +8,7 @@ import {
   parseUrl,
 } from '../../../../src/webhooks/management/endpoint-settings.ts'
 import type { WebhookErrorCode } from '../../../../src/webhooks/management/webhook-error.ts'
-import { parseNetworks } from '../../../../src/webhooks/sending/address-policy.ts'
+import { parseNetworks } from '../../../../src/webhooks/sending/egress/address-policy.ts'
 
 const invalid = (code: WebhookErrorCode, message: RegExp) =>
   expect.objectContaining({ code, message: expect.stringMatching(message) })

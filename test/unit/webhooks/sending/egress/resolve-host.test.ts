@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createDnsResolver } from '../../../../src/webhooks/sending/resolve-host.ts'
-import { type DnsAnswer, startDnsServer } from '../../../support/webhooks/sending/dns-server.ts'
-import { openSender } from '../../../support/webhooks/sending/sender.ts'
+import { createDnsResolver } from '../../../../../src/webhooks/sending/egress/resolve-host.ts'
+import { type DnsAnswer, startDnsServer } from '../../../../support/webhooks/sending/dns-server.ts'
+import { openSender } from '../../../../support/webhooks/sending/sender.ts'
 
 const NAME = 'receiver.example'
 

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { monotonicClock } from '../../../../src/lib/clock.ts'
+import { monotonicClock } from '../../../../../src/lib/clock.ts'
 import {
   createOriginPools,
   type OriginPoolsOptions,
-} from '../../../../src/webhooks/sending/origin-pools.ts'
-import { reply, response } from '../../../support/webhooks/sending/receiver.ts'
-import { openReceiver } from '../../../support/webhooks/sending/sender.ts'
+} from '../../../../../src/webhooks/sending/egress/origin-pools.ts'
+import { reply, response } from '../../../../support/webhooks/sending/receiver.ts'
+import { openReceiver } from '../../../../support/webhooks/sending/sender.ts'
 
 function openPools(options: Partial<OriginPoolsOptions> = {}) {
   const pools = createOriginPools({

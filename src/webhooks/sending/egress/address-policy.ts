@@ -6,7 +6,7 @@ import {
   parseNetwork,
   quoteEntry,
   unmapNetwork,
-} from '../../lib/network.ts'
+} from '../../../lib/network.ts'
 
 /**
  * `public`: reachable over https. `development`: inside a network of `WEBHOOK_ALLOW`, reachable over

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { buildConnector } from 'undici'
-import { OversizedResponseError } from './send-failure.ts'
+import { OversizedResponseError } from '../send-failure.ts'
 
 /** Above 200 informational responses with full headers, which an attempt accepts. */
 const MAX_RECEIVED_BYTES = 4 * 1_024 * 1_024

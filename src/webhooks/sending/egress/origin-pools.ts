@@ -1,5 +1,5 @@
 import { type Dispatcher, Pool } from 'undici'
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from '../../../lib/clock.ts'
 
 /** Dispatches requests, each to the `origin` in its options. */
 export interface OriginDispatcher {

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { makeCertificate } from '../../../harness/services/certificate.ts'
-import { type Receiver, reply, response } from '../../../support/webhooks/sending/receiver.ts'
-import { openReceiver, openSender } from '../../../support/webhooks/sending/sender.ts'
+import { makeCertificate } from '../../../../harness/services/certificate.ts'
+import { type Receiver, reply, response } from '../../../../support/webhooks/sending/receiver.ts'
+import { openReceiver, openSender } from '../../../../support/webhooks/sending/sender.ts'
 
 const NOT_PUBLIC = 'the host name resolves to an address that is not public'
 const NAME = 'receiver.example'

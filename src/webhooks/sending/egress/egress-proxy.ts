@@ -1,7 +1,7 @@
 import { buildConnector, Pool, ProxyAgent } from 'undici'
+import { EgressProxyError } from '../send-failure.ts'
 import { limitReceived } from './limited-connector.ts'
 import type { OriginDispatcher } from './origin-pools.ts'
-import { EgressProxyError } from './send-failure.ts'
 
 export interface EgressProxyOptions {
   /** With the credentials, percent-encoded. */

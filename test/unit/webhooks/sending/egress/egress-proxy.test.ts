@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type Certificate, makeCertificate } from '../../../harness/services/certificate.ts'
-import { reply, response } from '../../../support/webhooks/sending/receiver.ts'
-import { openReceiver, openSender } from '../../../support/webhooks/sending/sender.ts'
+import { type Certificate, makeCertificate } from '../../../../harness/services/certificate.ts'
+import { reply, response } from '../../../../support/webhooks/sending/receiver.ts'
+import { openReceiver, openSender } from '../../../../support/webhooks/sending/sender.ts'
 
 const NAME = 'receiver.example'
 

@@ -1,9 +1,9 @@
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
-import type { Network } from '../../lib/network.ts'
+import type { Network } from '../../../lib/network.ts'
+import { ForbiddenTargetError } from '../send-failure.ts'
 import { permittedAddresses } from './address-policy.ts'
 import { createDnsResolver, type ResolveHost, resolveBySystem } from './resolve-host.ts'
-import { ForbiddenTargetError } from './send-failure.ts'
 import { isPublicTarget, targetProblem } from './target-url.ts'
 
 export interface GuardedConnectorOptions {

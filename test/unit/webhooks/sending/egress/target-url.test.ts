@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { everyNetwork, parseNetworks } from '../../../../src/webhooks/sending/address-policy.ts'
+import {
+  everyNetwork,
+  parseNetworks,
+} from '../../../../../src/webhooks/sending/egress/address-policy.ts'
 import {
   checkTargetUrl,
   proxiedTargetProblem,
-} from '../../../../src/webhooks/sending/target-url.ts'
+} from '../../../../../src/webhooks/sending/egress/target-url.ts'
 import {
   forbiddenIpv4,
   forbiddenIpv6,
   spellings,
-} from '../../../support/webhooks/sending/forbidden-addresses.ts'
+} from '../../../../support/webhooks/sending/forbidden-addresses.ts'
 
 const allow = (list: string) => parseNetworks(list).networks
 const problemOf = (text: string, list = '') => {

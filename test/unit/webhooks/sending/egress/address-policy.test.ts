@@ -5,11 +5,11 @@ import {
   everyNetwork,
   parseNetworks,
   permittedAddresses,
-} from '../../../../src/webhooks/sending/address-policy.ts'
+} from '../../../../../src/webhooks/sending/egress/address-policy.ts'
 import {
   forbiddenIpv4,
   forbiddenIpv6,
-} from '../../../support/webhooks/sending/forbidden-addresses.ts'
+} from '../../../../support/webhooks/sending/forbidden-addresses.ts'
 
 const forbidden = [...forbiddenIpv4, ...forbiddenIpv6].flatMap(([name, first, last]) =>
   [...new Set([first, last])].map((address) => [name, address] as const),

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Network } from '../../lib/network.ts'
+import type { Network } from '../../../lib/network.ts'
 import { type AddressClass, classifyAddress } from './address-policy.ts'
 
 /** The normalized URL, or a sentence with the culprit and the mend. */

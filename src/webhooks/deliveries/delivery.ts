@@ -89,9 +89,9 @@ type EndedDelivery = Pick<Delivery, 'state' | 'attempts' | 'firstFailedAt' | 'he
 
 /**
  * Whether a replay sends an ended delivery again, whose state it includes. Of an earlier event,
- * only one that began to fail, was held or got its 410 since then, because the first failure of an
- * endpoint has an older event. Nothing that was delivered after the call, because a busy endpoint
- * always has more of it and its replay would not end. Pure.
+ * only one that began to fail, was held or got its 410 since then. The first failure of an endpoint
+ * has an older event. Nothing that was delivered after the call, because a busy endpoint always has
+ * more of it and its replay would not end. Pure.
  */
 export function isReplayed(
   { state, event, attempts, firstFailedAt, heldAt }: EndedDelivery,

@@ -24,12 +24,12 @@ export function createDnsResolver(servers?: readonly string[]): ResolveHost {
       answer.status === 'fulfilled' ? answer.value : [],
     )
     if (addresses.length > 0) return addresses
-    throw mostTelling(answers)
+    throw mostSpecific(answers)
   }
 }
 
 /** A name server that did not respond, rather than a record that does not exist. */
-function mostTelling(answers: PromiseSettledResult<unknown>[]): unknown {
+function mostSpecific(answers: PromiseSettledResult<unknown>[]): unknown {
   const errors = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
   return errors.find(({ code }) => code !== 'ENODATA' && code !== 'ENOTFOUND') ?? errors[0]
 }

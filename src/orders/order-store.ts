@@ -55,8 +55,8 @@ export interface RenderedOrder extends Position {
  */
 export interface OrderStore {
   /**
-   * Returns the next rows in the sort's order: fewer than `size` only when no more exist. The caller
-   * owns the array; `scope` may own the bytes of the rows.
+   * Returns the next rows in the sort's order: fewer than `size` only when no more exist. The
+   * caller owns the array; `scope` may own the bytes of the rows.
    * @throws FilterUnavailableError when a stored order may lack the field of a filter
    */
   findPage(query: PageQuery, scope?: RequestScope): Promise<RenderedOrder[]>
@@ -75,9 +75,9 @@ export type OrderReader = Omit<OrderStore, 'getMany'>
 export type FoundView = Uint8Array | Unavailable | UnreadView | null
 
 /**
- * Why it is not known whether there is a view. `missing`: no trace of one was found, but a copy that
- * is outdated may have answered. On OpenSearch a removal leaves a trace until the next reindex; the
- * embedded store has one copy, and returns `null`. `unreadable`: no copy answered for this view.
+ * Why the existence of a view is unknown. `missing`: no trace of one was found, but an outdated
+ * copy may have responded. On OpenSearch a removal leaves a trace until the next reindex; the
+ * embedded store has one copy, and returns `null`. `unreadable`: no copy responded for this view.
  */
 export type UnreadView = 'missing' | 'unreadable'
 

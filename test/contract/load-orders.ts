@@ -7,24 +7,24 @@ import { ndjson } from '../support/stores/services.ts'
 import type { StoresUnderTest } from './stores-under-test.ts'
 
 /**
- * Loads source orders, and makes them visible to searches. `refused`: the paths of the rejected
- * values.
+ * Loads source orders, and makes them visible to searches. `rejectedPaths`: the paths of the
+ * rejected values.
  */
 export async function loadOrders(
   store: StoresUnderTest,
   orders: readonly object[],
   { clock, mode = 'history' }: { clock: Clock; mode?: WriteMode },
 ) {
-  const refused: string[] = []
+  const rejectedPaths: string[] = []
   const index = await store.openIndex({ clock })
   const summary = await load(ndjson(orders), {
     writer: createWriter(index, clock),
     mode,
-    onRejected: (_line, { path }) => refused.push(path),
+    onRejected: (_line, { path }) => rejectedPaths.push(path),
     onProgress() {},
   }).finally(() => index.close())
   await store.refresh()
-  return { ...summary, refused }
+  return { ...summary, rejectedPaths }
 }
 
 /** The order as the account reads it. */

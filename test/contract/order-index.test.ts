@@ -47,7 +47,7 @@ describe.each(useStores())('the order index on %s', (_name, open) => {
 
     it('stamps a version that changes something, above every earlier stamp', async () => {
       await write([sourceOrder({ version: 1 })])
-      const stamps: (string | null | undefined)[] = []
+      const updatedAts: (string | null | undefined)[] = []
       for (const [version, clock] of [
         [2, NOW],
         [3, NOW],
@@ -56,10 +56,10 @@ describe.each(useStores())('the order index on %s', (_name, open) => {
       ] as const) {
         nowMs = clock
         await write([sourceOrder({ version, amount_total: version })])
-        stamps.push((await read('ord_1'))?.updated_at)
+        updatedAts.push((await read('ord_1'))?.updated_at)
       }
       const expected = [NOW + 1, NOW + 2, NOW + 3, NOW + 1_000]
-      expect(stamps).toEqual(expected.map((ms) => new Date(ms).toISOString()))
+      expect(updatedAts).toEqual(expected.map((ms) => new Date(ms).toISOString()))
     })
 
     it('accepts a second version of the same order in one load', async () => {
@@ -93,7 +93,7 @@ describe.each(useStores())('the order index on %s', (_name, open) => {
     it('rejects a future changed_at in a load of history', async () => {
       const changed_at = new Date(NOW + 60_000).toISOString()
       expect(await write([sourceOrder({ changed_at })])).toMatchObject({
-        refused: ['/changed_at'],
+        rejectedPaths: ['/changed_at'],
       })
       expect(await read('ord_1')).toBeNull()
     })
@@ -132,14 +132,14 @@ describe.each(useStores())('the order index on %s', (_name, open) => {
     it('rejects a new owner', async () => {
       await write([sourceOrder({ version: 1 })])
       const stolen = sourceOrder({ version: 2, owner_account_id: 'acc_2' })
-      expect((await write([stolen])).refused).toEqual(['/owner_account_id'])
+      expect((await write([stolen])).rejectedPaths).toEqual(['/owner_account_id'])
       expect(await read('ord_1', 'acc_2')).toBeNull()
     })
 
     it('rejects a new creation time', async () => {
       await write([sourceOrder({ version: 1 })])
       const moved = sourceOrder({ version: 2, created_at: '2026-03-01T12:00:01Z' })
-      expect((await write([moved])).refused).toEqual(['/created_at'])
+      expect((await write([moved])).rejectedPaths).toEqual(['/created_at'])
     })
   })
 

@@ -15,21 +15,24 @@ const UNAVAILABLE = 503
 
 /** Validates an outcome against description and oracle; `mayFail`: OpenSearch is or was faulty. */
 export function checkResponse(
-  ask: TrafficRequest,
+  request: TrafficRequest,
   outcome: Outcome,
   mayFail: boolean,
 ): Violation | undefined {
-  const fault = (kind: Violation['kind'], what: string) => ({ kind, what: `${ask.path}: ${what}` })
+  const fault = (kind: Violation['kind'], what: string) => ({
+    kind,
+    what: `${request.path}: ${what}`,
+  })
   if ('failure' in outcome) {
     return fault(outcome.failure === 'hung' ? 'hung' : 'off contract', outcome.reason)
   }
-  const breach = findSchemaViolation(ask, outcome)
+  const breach = findSchemaViolation(request, outcome)
   if (breach !== undefined) return fault('off contract', breach)
-  if (isShed(ask, outcome, mayFail)) return fault('shed', '503')
-  const offStatus = findStatusViolation(ask, outcome, mayFail)
+  if (isShed(request, outcome, mayFail)) return fault('shed', '503')
+  const offStatus = findStatusViolation(request, outcome, mayFail)
   if (offStatus !== undefined) return fault('off contract', offStatus)
-  const untruth = outcome.status === 200 ? ask.checkBody?.(outcome.json) : undefined
-  return untruth === undefined ? undefined : fault('wrong page', untruth)
+  const contentFault = outcome.status === 200 ? request.checkBody?.(outcome.json) : undefined
+  return contentFault === undefined ? undefined : fault('wrong page', contentFault)
 }
 
 /** Whether a healthy service sends this response. */
@@ -39,33 +42,34 @@ export function isHealthy({ expectedStatuses }: TrafficRequest, outcome: Outcome
 
 /** Whether only load shedding explains this response. */
 function isShed(
-  ask: TrafficRequest,
+  request: TrafficRequest,
   { status, headers }: TrafficResponse,
   mayFail: boolean,
 ): boolean {
   if (status !== UNAVAILABLE || RATE_HEADERS.some((name) => headers[name] !== undefined))
     return false
-  return ask.isRateLimited || !(mayFail && ask.needsStore)
+  return request.isRateLimited || !(mayFail && request.needsStore)
 }
 
 function findStatusViolation(
-  ask: TrafficRequest,
-  answer: TrafficResponse,
+  request: TrafficRequest,
+  response: TrafficResponse,
   mayFail: boolean,
 ): string | undefined {
-  const { status, headers, json } = answer
-  const isAllowed = isHealthy(ask, answer) || (mayFail && ask.needsStore && status === UNAVAILABLE)
-  if (!isAllowed) return `answered ${status} ${JSON.stringify(json).slice(0, 300)}`
-  const missing = ask.isRateLimited && RATE_HEADERS.find((name) => headers[name] === undefined)
+  const { status, headers, json } = response
+  const isAllowed =
+    isHealthy(request, response) || (mayFail && request.needsStore && status === UNAVAILABLE)
+  if (!isAllowed) return `responded ${status} ${JSON.stringify(json).slice(0, 300)}`
+  const missing = request.isRateLimited && RATE_HEADERS.find((name) => headers[name] === undefined)
   return missing ? `${status} without ${missing}` : undefined
 }
 
 function findSchemaViolation(
-  ask: TrafficRequest,
+  request: TrafficRequest,
   { status, headers, json }: TrafficResponse,
 ): string | undefined {
   try {
-    expectMatchesOpenApi({ url: ask.path, status, headers, json })
+    expectMatchesOpenApi({ url: request.path, status, headers, json })
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }

@@ -12,7 +12,7 @@ export interface ResponseStats {
   readonly limited: number
   /** The first violations, except load shedding. */
   readonly reported: readonly string[]
-  add(ask: TrafficRequest, outcome: Outcome, mayFail: boolean): void
+  add(request: TrafficRequest, outcome: Outcome, mayFail: boolean): void
   /** The latency quantile (0 to 1) in milliseconds; NaN without requests. */
   percentileMs(share: number): number
 }
@@ -37,12 +37,12 @@ export function createResponseStats(): ResponseStats {
     },
     reported,
 
-    add(ask, outcome, mayFail) {
+    add(request, outcome, mayFail) {
       const status = 'status' in outcome ? outcome.status : undefined
       took.push(outcome.ms)
       if (status !== undefined) statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      if (ask.isRateLimited && status === 429) limited += 1
-      const fault = checkResponse(ask, outcome, mayFail)
+      if (request.isRateLimited && status === 429) limited += 1
+      const fault = checkResponse(request, outcome, mayFail)
       if (fault === undefined) return
       faults[fault.kind] += 1
       if (fault.kind !== 'shed' && reported.length < MAX_REPORTED)

@@ -4,9 +4,9 @@ import type { Outcome, TrafficRequest } from './request.ts'
 /** Sends requests with one connection per request in flight. */
 export interface Sender {
   /** Reads the whole response; never throws. */
-  send(ask: Pick<TrafficRequest, 'path' | 'headers'>): Promise<Outcome>
+  send(request: Pick<TrafficRequest, 'path' | 'headers'>): Promise<Outcome>
   /** Sends a request and disconnects after `afterMs`, also in the middle of a response. */
-  abandon(ask: Pick<TrafficRequest, 'path' | 'headers'>, afterMs: number): Promise<void>
+  abandon(request: Pick<TrafficRequest, 'path' | 'headers'>, afterMs: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -14,20 +14,20 @@ export interface Sender {
 export function createSender(origin: string, latestMs: number): Sender {
   const pool = new Pool(origin, { headersTimeout: 0, bodyTimeout: 0 })
 
-  async function request(
+  async function getText(
     { path, headers }: Pick<TrafficRequest, 'path' | 'headers'>,
     signal: AbortSignal,
   ) {
-    const answer = await pool.request({ method: 'GET', path, headers, signal })
-    return { ...answer, text: await answer.body.text() }
+    const response = await pool.request({ method: 'GET', path, headers, signal })
+    return { ...response, text: await response.body.text() }
   }
 
   return {
-    async send(ask) {
+    async send(request) {
       const startedAt = performance.now()
       const tooLate = AbortSignal.timeout(latestMs)
       try {
-        const { statusCode: status, headers, text } = await request(ask, tooLate)
+        const { statusCode: status, headers, text } = await getText(request, tooLate)
         const ms = performance.now() - startedAt
         return { status, headers, json: JSON.parse(text), ms }
       } catch (error) {
@@ -37,8 +37,8 @@ export function createSender(origin: string, latestMs: number): Sender {
       }
     },
 
-    async abandon(ask, afterMs) {
-      await request(ask, AbortSignal.timeout(afterMs)).catch(() => {})
+    async abandon(request, afterMs) {
+      await getText(request, AbortSignal.timeout(afterMs)).catch(() => {})
     },
 
     close: () => pool.destroy(),

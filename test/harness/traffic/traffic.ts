@@ -99,9 +99,9 @@ export function createTraffic(
     idle.set(accountId, walks)
     const walk = walks.pop() ?? begin(accountId)
     const limit = random.between(1, LARGEST_PAGE)
-    const ask = metered(accountId, walk.path(limit), 200)
+    const request = metered(accountId, walk.path(limit), 200)
     return {
-      ...ask,
+      ...request,
       checkBody(body) {
         const fault = walk.accept(body, limit)
         if (walk.cursor !== null) cursors.set(accountId, walk.cursor)
@@ -109,7 +109,7 @@ export function createTraffic(
         return fault
       },
       onSettled() {
-        ask.onSettled?.()
+        request.onSettled?.()
         if (!walk.isOver) walks.push(walk)
       },
     }

@@ -34,13 +34,18 @@ const isAfter = (one: Position, other: Position) =>
 
 export function createArrayOrderStore(): ArrayOrderStore {
   const rows = new Map<string, Row>()
-  let stamp = 1000
+  let writeTimestamp = 1000
 
   function write(ids: string[], isDated: boolean) {
-    stamp++
+    writeTimestamp++
     for (const id of ids) {
-      const created = rows.get(id)?.created ?? stamp
-      rows.set(id, { id, created, updated: isDated ? stamp : null, written: stamp })
+      const created = rows.get(id)?.created ?? writeTimestamp
+      rows.set(id, {
+        id,
+        created,
+        updated: isDated ? writeTimestamp : null,
+        written: writeTimestamp,
+      })
     }
   }
 

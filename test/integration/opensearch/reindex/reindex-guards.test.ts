@@ -93,8 +93,9 @@ it('the next writer reverts a partial bulk in the new index', async () => {
   await write(createWriter(first, Date.now), 'ord_1', 'ord_2')
   await first.close()
   await test.beginReindex()
-  const { written_key: stamp, ...rest } = (await documents('orders-v1')).get('acc_1:ord_1') ?? {}
-  const later = { ...rest, written_key: Number(stamp) + 1 }
+  const { written_key: writeTimestamp, ...rest } =
+    (await documents('orders-v1')).get('acc_1:ord_1') ?? {}
+  const later = { ...rest, written_key: Number(writeTimestamp) + 1 }
   for (const id of ['acc_1:ord_1', 'acc_1:ord_9']) {
     const version = `version_type=external&version=${later.written_key}`
     await opensearch('PUT', `${test.prefix}orders-v2/_doc/${id}?routing=acc_1&${version}`, {
@@ -104,7 +105,7 @@ it('the next writer reverts a partial bulk in the new index', async () => {
   }
 
   await (await test.services.openIndex()).close()
-  expect((await documents('orders-v2')).get('acc_1:ord_1')?.written_key).toBe(stamp)
+  expect((await documents('orders-v2')).get('acc_1:ord_1')?.written_key).toBe(writeTimestamp)
   expect([...(await documents('orders-v2')).keys()]).not.toContain('acc_1:ord_9')
 })
 
@@ -113,8 +114,8 @@ it('the reindex waits for the next writer to restore a removal in the new index'
   await write(createWriter(first, Date.now), 'ord_1', 'ord_2')
   await first.close()
   await test.beginReindex()
-  const stamp = (await documents('orders-v1')).get('acc_1:ord_1')?.written_key ?? 0
-  const version = `version_type=external&version=${stamp + 1}`
+  const writeTimestamp = (await documents('orders-v1')).get('acc_1:ord_1')?.written_key ?? 0
+  const version = `version_type=external&version=${writeTimestamp + 1}`
   await opensearch('DELETE', `${test.prefix}orders-v2/_doc/acc_1:ord_1?routing=acc_1&${version}`)
 
   let progressReports = 0

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { StaleReadError } from '../../../../src/stores/opensearch/write/written-states.ts'
 import {
-  FIRST_STAMP,
+  FIRST_WRITE_TIMESTAMP,
   failed,
   items,
   put,
@@ -30,7 +30,7 @@ describe('a bulk for several indices', () => {
       `/orders-w-3-v1/_bulk?${QUERY}`,
       `/orders-w-3-v2/_bulk?${QUERY}`,
     ])
-    const unseen = { version: FIRST_STAMP, version_type: 'external' }
+    const unseen = { version: FIRST_WRITE_TIMESTAMP, version_type: 'external' }
     expect(received.flatMap(sent)).toEqual([
       'a',
       '@1000',

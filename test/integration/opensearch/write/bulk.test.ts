@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { DocumentRejectedError } from '../../../../src/indexing/writer/writer-errors.ts'
 import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import {
-  FIRST_STAMP,
+  FIRST_WRITE_TIMESTAMP,
   failed,
   items,
   put,
@@ -61,7 +61,7 @@ describe('a bulk', () => {
     const address = { _id: 'a', routing: 'acc_1' }
     await send('orders', [{ ...put('a'), address }, remove('b')])
     await send('versionRecords', [put('a')])
-    expect(lastWrite()).toEqual({ accountId: 'acc_1', writeTimestamp: FIRST_STAMP })
+    expect(lastWrite()).toEqual({ accountId: 'acc_1', writeTimestamp: FIRST_WRITE_TIMESTAMP })
   })
 
   it('an empty bulk is not sent', async () => {
@@ -73,7 +73,7 @@ describe('a bulk', () => {
   it('a removal leaves a tombstone with its write timestamp', async () => {
     const { send, received } = await start(acceptAll)
     await send('orders', [remove('a')])
-    expect(received.flatMap(sent)).toEqual(['a', `@-${FIRST_STAMP}`])
+    expect(received.flatMap(sent)).toEqual(['a', `@-${FIRST_WRITE_TIMESTAMP}`])
   })
 })
 
@@ -97,7 +97,7 @@ describe('an item', () => {
     const { send, states, received } = await start(acceptAll)
     states.recordState('orders', 'a', null)
     await send('orders', [put('a')])
-    const version = { version: FIRST_STAMP, version_type: 'external' }
+    const version = { version: FIRST_WRITE_TIMESTAMP, version_type: 'external' }
     expect(received.flatMap(actionsOf)).toEqual([{ name: 'index', _id: 'a', ...version }])
   })
 
@@ -105,7 +105,7 @@ describe('an item', () => {
     const { send, states, received } = await start(acceptAll)
     states.recordState('versionRecords', 'a', SEEN)
     await send('orders', [put('a')])
-    const version = { version: FIRST_STAMP, version_type: 'external' }
+    const version = { version: FIRST_WRITE_TIMESTAMP, version_type: 'external' }
     expect(received.flatMap(actionsOf)).toEqual([{ name: 'index', _id: 'a', ...version }])
   })
 

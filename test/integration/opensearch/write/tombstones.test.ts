@@ -37,11 +37,11 @@ async function stored(index: string): Promise<Record<string, object>> {
 
 it('an erased order leaves only ids and write timestamps, for every account that had it', async () => {
   await write(first, left, erased)
-  const stamp = { removed_key: expect.any(Number) }
+  const tombstone = { removed_key: expect.any(Number) }
   expect(await stored('orders-v1')).toEqual({
-    'acc_1:ord_1': stamp,
-    'acc_2:ord_1': stamp,
-    'acc_3:ord_1': stamp,
+    'acc_1:ord_1': tombstone,
+    'acc_2:ord_1': tombstone,
+    'acc_3:ord_1': tombstone,
   })
 })
 
@@ -86,8 +86,8 @@ it('the next writer reverts tombstones of a partial bulk in the new index', asyn
       bool: { must_not: [{ term: { id: 'ord_2' } }, { exists: { field: 'removed_key' } }] },
     },
     script: {
-      source: 'ctx._source.clear(); ctx._source.removed_key = params.stamp',
-      params: { stamp: Date.now() },
+      source: 'ctx._source.clear(); ctx._source.removed_key = params.removedAt',
+      params: { removedAt: Date.now() },
     },
   }
   await test.refresh()

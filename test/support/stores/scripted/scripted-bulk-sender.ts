@@ -12,7 +12,7 @@ import { type Behaviour, type ReceivedRequest, respond } from './scripted-server
 
 /** The query of each bulk. */
 export const QUERY = `require_alias=true&filter_path=${encodeURIComponent(BULK_FILTER_PATH.join())}`
-export const FIRST_STAMP = 1_000
+export const FIRST_WRITE_TIMESTAMP = 1_000
 
 /**
  * Registers the hooks that stop the scripted nodes of each test, and returns a function that starts
@@ -31,7 +31,7 @@ async function startBulkSender(
   behaviours: Behaviour[],
 ) {
   const { url, received } = await serve(...behaviours)
-  let stamp = FIRST_STAMP - 1
+  let writeTimestamp = FIRST_WRITE_TIMESTAMP - 1
   /** A test adds the indices of version records of a reindex. */
   const recordTargets: string[] = []
   const lease = {
@@ -39,7 +39,7 @@ async function startBulkSender(
     writeTargets: () => targets,
     versionRecordTargets: () => recordTargets,
     hasPendingTargets: () => false,
-    nextWriteTimestamp: async () => ++stamp,
+    nextWriteTimestamp: async () => ++writeTimestamp,
     hasLiveWrites: () => false,
     recordLiveWrites: async () => {},
     fence: async () => {},
@@ -66,7 +66,7 @@ async function startBulkSender(
 export const put = (_id: string, padding = ''): BulkItem => ({
   orderId: _id,
   address: { _id },
-  source: (stamp) => JSON.stringify({ stamp, padding }),
+  source: (writeTimestamp) => JSON.stringify({ writeTimestamp, padding }),
 })
 export const remove = (_id: string): BulkItem => ({ orderId: _id, address: { _id } })
 
@@ -74,9 +74,11 @@ export const remove = (_id: string): BulkItem => ({ orderId: _id, address: { _id
 export function sent({ body }: ReceivedRequest): string[] {
   return body.split('\n').flatMap((line) => {
     if (line === '') return []
-    const { stamp, removed_key: removedKey } = JSON.parse(line)
+    const { writeTimestamp, removed_key: removedKey } = JSON.parse(line)
     if (removedKey !== undefined) return [`@-${removedKey}`]
-    return stamp === undefined ? actionsOf({ body: line }).map(({ _id }) => _id) : [`@${stamp}`]
+    return writeTimestamp === undefined
+      ? actionsOf({ body: line }).map(({ _id }) => _id)
+      : [`@${writeTimestamp}`]
   })
 }
 

@@ -4,6 +4,7 @@ import { parseConfig } from '../../src/config/config.ts'
 import { openServices } from '../../src/services.ts'
 import { runCommand, runProcess } from '../support/cli/command.ts'
 import { skewed } from '../support/cli/watch-process.ts'
+import { readOrder } from '../support/orders/read-order.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { type Backend, createBackend, onServices, opensearch } from '../support/stores/backend.ts'
 import { writeFutureTimestamps } from '../support/stores/future-timestamps.ts'
@@ -32,8 +33,8 @@ async function status() {
 
 async function updatedAt(id: string): Promise<number> {
   const services = await openServices(parseConfig(backend.env))
-  const json = await services.orders.get('acc_1', id).finally(() => services.close())
-  return Date.parse(JSON.parse(Buffer.from(json ?? '{}').toString()).updated_at)
+  const order = await readOrder(services.orders, id).finally(() => services.close())
+  return Date.parse(order?.updated_at ?? '')
 }
 
 describe('index load with a clock 4 years ahead', () => {

@@ -4,6 +4,7 @@ import { parseConfig } from '../../src/config/config.ts'
 import { openServices } from '../../src/services.ts'
 import { type ApiServer, startApiServer } from '../support/cli/api-server.ts'
 import { runCommand, startCommand } from '../support/cli/command.ts'
+import { readOrder } from '../support/orders/read-order.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../support/stores/backend.ts'
 
@@ -44,8 +45,8 @@ async function useKey(): Promise<void> {
 async function updatedAt(id: string): Promise<string | null | undefined> {
   await backend.refresh()
   const services = await openServices(parseConfig(backend.env))
-  const json = await services.orders.get('acc_1', id).finally(() => services.close())
-  return json === null ? undefined : JSON.parse(Buffer.from(json).toString()).updated_at
+  const order = await readOrder(services.orders, id).finally(() => services.close())
+  return order?.updated_at
 }
 
 describe('index load without a mode', () => {

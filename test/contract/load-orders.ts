@@ -2,7 +2,6 @@ import { load } from '../../src/indexing/sources/load.ts'
 import type { WriteMode } from '../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../src/indexing/writer/writer.ts'
 import type { Clock } from '../../src/lib/clock.ts'
-import type { Order } from '../../src/orders/order.ts'
 import { ndjson } from '../support/stores/services.ts'
 import type { StoresUnderTest } from './stores-under-test.ts'
 
@@ -25,14 +24,4 @@ export async function loadOrders(
   }).finally(() => index.close())
   await store.refresh()
   return { ...summary, rejectedPaths }
-}
-
-/** The order as the account reads it. */
-export async function readOrder(
-  store: StoresUnderTest,
-  id: string,
-  accountId = 'acc_1',
-): Promise<Order | null> {
-  const json = await store.orders.get(accountId, id)
-  return json && JSON.parse(Buffer.from(json).toString())
 }

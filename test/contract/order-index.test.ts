@@ -3,9 +3,10 @@ import type { WriteMode } from '../../src/indexing/writer/order-index.ts'
 import { createWriter, writeChanges } from '../../src/indexing/writer/writer.ts'
 import { noFilters } from '../../src/orders/filters/filters.ts'
 import { changeOf } from '../support/orders/changes.ts'
+import { readOrder } from '../support/orders/read-order.ts'
 import { sourceOrder, sourcePayment } from '../support/orders/source-order.ts'
 import { writeBulk } from '../support/stores/bulk.ts'
-import { loadOrders, readOrder } from './load-orders.ts'
+import { loadOrders } from './load-orders.ts'
 import { type StoresUnderTest, useStores } from './stores-under-test.ts'
 
 const NOW = Date.parse('2026-03-02T00:00:00Z')
@@ -21,7 +22,7 @@ describe.each(useStores())('the order index on %s', (_name, open) => {
 
   const write = (orders: object[], mode?: WriteMode) =>
     loadOrders(store, orders, { clock: () => nowMs, ...(mode && { mode }) })
-  const read = (id: string, accountId?: string) => readOrder(store, id, accountId)
+  const read = (id: string, accountId?: string) => readOrder(store.orders, id, accountId)
 
   describe('with a version', () => {
     it('drops an older or equal version', async () => {

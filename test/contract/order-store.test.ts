@@ -6,8 +6,9 @@ import {
   type RenderedOrder,
   sorts,
 } from '../../src/orders/order-store.ts'
+import { readOrder } from '../support/orders/read-order.ts'
 import { sourceOrder, sourcePayment } from '../support/orders/source-order.ts'
-import { loadOrders, readOrder } from './load-orders.ts'
+import { loadOrders } from './load-orders.ts'
 import { type StoresUnderTest, useStores } from './stores-under-test.ts'
 
 const NOW = Date.parse('2026-03-02T00:00:00Z')
@@ -23,7 +24,7 @@ describe.each(useStores())('the order store on %s', (_name, open) => {
   afterEach(() => store.close())
 
   const write = (orders: object[]) => loadOrders(store, orders, { clock: () => nowMs })
-  const read = (id: string, accountId?: string) => readOrder(store, id, accountId)
+  const read = (id: string, accountId?: string) => readOrder(store.orders, id, accountId)
 
   function findPage(query: Partial<PageQuery> = {}): Promise<RenderedOrder[]> {
     return store.orders.findPage({

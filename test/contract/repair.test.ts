@@ -3,9 +3,9 @@ import { load } from '../../src/indexing/sources/load.ts'
 import { mapTransactions, type OrderVersionRecord } from '../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../src/indexing/writer/writer.ts'
 import { noFilters } from '../../src/orders/filters/filters.ts'
-import type { Order } from '../../src/orders/order.ts'
 import { readPage } from '../../src/orders/paging.ts'
 import { changeOf } from '../support/orders/changes.ts'
+import { readOrder } from '../support/orders/read-order.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { versionRecord } from '../support/orders/version-record.ts'
 import { putVersionRecord } from '../support/stores/bulk.ts'
@@ -50,10 +50,7 @@ describe.each(useStores())('index load --repair on %s', (_name, open) => {
     await index.close()
   }
 
-  async function read(accountId: string): Promise<Order | null> {
-    const json = await store.orders.get(accountId, 'ord_1')
-    return JSON.parse(Buffer.from(json ?? 'null').toString())
-  }
+  const read = (accountId: string) => readOrder(store.orders, 'ord_1', accountId)
 
   it.each<[string, (store: StoresUnderTest) => Promise<void>]>([
     ['is missing', ({ drop }) => drop('acc_1', 'ord_1')],

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
+import { readOrder } from '../support/orders/read-order.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { sharedBroker } from '../support/streams/broker.ts'
 import { useKafkaWatch } from '../support/streams/use-kafka-watch.ts'
@@ -12,8 +13,7 @@ const isDone = () => expect.poll(test.feed.backlog, PATIENT).toBe(0)
 
 /** The amount of an order of `acc_1`; `undefined` when it does not exist. */
 async function amount(id: string): Promise<number | undefined> {
-  const json = await test.services.orders.get('acc_1', id)
-  return json ? JSON.parse(Buffer.from(json).toString()).amount_total : undefined
+  return (await readOrder(test.services.orders, id))?.amount_total
 }
 
 const order = (id: string, version = 1) => sourceOrder({ id, version, amount_total: version })

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sandboxOf } from '../../../src/auth/account-ids.ts'
-import { unbounded } from '../../../src/lib/request-scope.ts'
 import { openChangeStream } from '../../../src/services.ts'
 import { watchInProcess } from '../../support/cli/watch-process.ts'
 import { useManagementApi } from '../../support/management/management-api.ts'
+import { readOrder } from '../../support/orders/read-order.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/streams/change-feed.ts'
 
 // The sandbox over HTTP with OpenSearch and a Redis: a watch writes its orders.
@@ -37,8 +37,8 @@ async function watchAll(): Promise<void> {
 
 /** The status that test keys of the account read; `null` when they see no such order. */
 async function statusOf(id: string): Promise<string | null> {
-  const bytes = await test.api.services.orders.get(sandboxOf('acc_1'), id, unbounded)
-  return bytes === null ? null : JSON.parse(Buffer.from(bytes).toString()).status
+  const order = await readOrder(test.api.services.orders, id, sandboxOf('acc_1'))
+  return order?.status ?? null
 }
 
 it('a sandbox order is accepted into the stream, and visible once a watch wrote it', async () => {

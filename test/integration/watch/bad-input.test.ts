@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { type RunningWatch, watchInProcess } from '../../support/cli/watch-process.ts'
+import { readOrder } from '../../support/orders/read-order.ts'
 import { sourceOrder, sourcePayment } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend, opensearch } from '../../support/stores/backend.ts'
 import {
@@ -103,10 +104,8 @@ describe('a bad entry', () => {
 describe('a document changed outside the writer', () => {
   const order = (id: string, version: number) =>
     sourceOrder({ id, version, owner_account_id: 'acc_hand', amount_total: version })
-  const amount = async (id: string) => {
-    const json = await services.orders.get('acc_hand', id)
-    return json && JSON.parse(Buffer.from(json).toString()).amount_total
-  }
+  const amount = async (id: string) =>
+    (await readOrder(services.orders, id, 'acc_hand'))?.amount_total ?? null
 
   it.each<[string, object]>([
     ['is not an order', { account_id: 'acc_hand', id: 'ord_hand' }],

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { type RunningWatch, watchInProcess } from '../../support/cli/watch-process.ts'
+import { readOrder } from '../../support/orders/read-order.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend } from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/streams/change-feed.ts'
@@ -37,8 +38,7 @@ async function startWriter(env: Record<string, string> = {}): Promise<RunningWat
 
 /** The amount of an order of `acc_1`; `undefined` when it does not exist. */
 async function amount(id: string): Promise<number | undefined> {
-  const json = await services.orders.get('acc_1', id)
-  return json ? JSON.parse(Buffer.from(json).toString()).amount_total : undefined
+  return (await readOrder(services.orders, id))?.amount_total
 }
 
 const SOON = { timeout: 60_000, interval: 50 }

@@ -3,6 +3,7 @@ import { parseConfig } from '../../../src/config/config.ts'
 import { MINUTE_MS } from '../../../src/lib/durations.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { startWatch, type WatchProcess } from '../../support/cli/watch-process.ts'
+import { readOrder } from '../../support/orders/read-order.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { type Backend, createBackend, EXPIRING_LEASE } from '../../support/stores/backend.ts'
 import { type ChangeFeed, openChangeFeed } from '../../support/streams/change-feed.ts'
@@ -41,8 +42,8 @@ async function write(...changes: object[]): Promise<void> {
 }
 
 async function updatedAt(id: string): Promise<number> {
-  const json = await services.orders.get('acc_1', id)
-  return Date.parse(JSON.parse(Buffer.from(json ?? '{}').toString()).updated_at)
+  const order = await readOrder(services.orders, id)
+  return Date.parse(order?.updated_at ?? '')
 }
 
 it.each(['SIGTERM', 'SIGKILL'] as const)(

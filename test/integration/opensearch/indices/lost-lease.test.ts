@@ -3,6 +3,7 @@ import { parseConfig } from '../../../../src/config/config.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { openServices } from '../../../../src/services.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
+import { readOrder } from '../../../support/orders/read-order.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
@@ -36,9 +37,8 @@ async function liveIndices(): Promise<string[]> {
   return Object.keys(found).map((index) => index.slice(test.prefix.length))
 }
 
-async function amount(): Promise<number | null> {
-  const json = await test.services.orders.get('acc_1', order(1).id)
-  return json && JSON.parse(Buffer.from(json).toString()).amount_total
+async function amount(): Promise<number | undefined> {
+  return (await readOrder(test.services.orders, order(1).id))?.amount_total
 }
 
 it('a writer without a lease document writes to the live index of a finished reindex', async () => {

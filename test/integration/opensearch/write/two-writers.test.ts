@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../../src/config/config.ts'
 import { openServices, type Services } from '../../../../src/services.ts'
 import { runCommand, startCommand } from '../../../support/cli/command.ts'
+import { readOrder } from '../../../support/orders/read-order.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import {
   type Backend,
@@ -39,8 +40,7 @@ const ONE_MORE = JSON.stringify(sourceOrder({ id: 'ord_more' }))
 const load = (version: number) => runCommand(LOAD, backend.env, bulkOf(version))
 
 async function amount(id: string): Promise<number | undefined> {
-  const json = await services.orders.get('acc_1', id)
-  return json === null ? undefined : JSON.parse(Buffer.from(json).toString()).amount_total
+  return (await readOrder(services.orders, id))?.amount_total
 }
 
 /** A load that wrote its first bulk, orders 0 to 999 in version 1, and waits for input. */

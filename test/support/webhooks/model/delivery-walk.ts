@@ -1,6 +1,6 @@
 import { createRandom } from '../../../../src/demo/random.ts'
 import type { NamedSecrets } from '../../../../src/lib/secrets/named-secret.ts'
-import type { Order } from '../../../../src/orders/order.ts'
+import { readOrder } from '../../orders/read-order.ts'
 import { checkDeliveries } from './checks/check-deliveries.ts'
 import { checkAtRest, checkDurable, type ReadView } from './checks/check-records.ts'
 import { createRequestChecks } from './checks/check-requests.ts'
@@ -62,10 +62,7 @@ export async function walkDeliveries(
     awaitDirectories: () => delivering.advance(STALE_MS),
   })
   const recorded = { history, violations, steadyAccounts, recording }
-  const readView: ReadView = async (accountId, orderId) => {
-    const json = await stores.orders.get(accountId, orderId)
-    return json && (JSON.parse(Buffer.from(json).toString()) as Order)
-  }
+  const readView: ReadView = (accountId, orderId) => readOrder(stores.orders, orderId, accountId)
   const log = createDeliveryLog(clock, createRandom(seed, 18, 1), (record) =>
     checkDurable(recorded, writing.asSent(record), readView),
   )

@@ -61,11 +61,29 @@ function openDestination(dest: number, writes: Writes) {
   // A line that a full buffer drops tries no write, so that the log would never continue.
   destination.on('drop', () => destination.flush())
   destination.flushSync = () => {
-    // The first error may be at the exit. The second flush writes what the first one left.
-    Object.assign(destination, { sync: true })
-    destination.flush()
-    destination.flush()
+    const state = destination as unknown as DestinationState
+    leaveWriteInFlight(state)
+    // The first error may be at the exit. With such a minimum, each flush writes one batch.
+    Object.assign(destination, { sync: true, minLength: MAX_BUFFER_BYTES })
+    do destination.flush()
+    while (!isFailing && state._bufs.length > 0)
     if (!isFailing) flushSync()
   }
   return destination
+}
+
+/** The private state of a destination. */
+interface DestinationState {
+  _writing: boolean
+  _writingBuf: string | Buffer
+  _bufs: string[]
+  _len: number
+}
+
+/** A write in flight would hide from the exit that the lines behind it cannot be written. */
+function leaveWriteInFlight(state: DestinationState): void {
+  if (!state._writing) return
+  state._len -= Buffer.byteLength(state._writingBuf)
+  state._writingBuf = ''
+  state._writing = false
 }

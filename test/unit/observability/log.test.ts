@@ -34,10 +34,11 @@ async function runOnFullDisk(source: string) {
   return { stdout, code }
 }
 
-/** Ends before its first batch is written. */
-const EXIT = `
+/** Ends before its first batch is written, or while the write of one is in flight. */
+const exit = (firstLength: number) => `
   import { openRequestLog } from '${LOG}'
   const logger = openRequestLog({ logLevel: 'info' }, process.stderr)
+  logger.info('x'.repeat(${firstLength}))
   logger.info('a line')
   process.exit(0)`
 
@@ -74,8 +75,11 @@ describe('the log', () => {
     },
   )
 
-  it('does not block an exit at which its first write meets a full disk', async () => {
-    expect(await runOnFullDisk(EXIT)).toEqual({ stdout: '', code: 0 })
+  it.each([
+    ['its first write meets', 0],
+    ['a write in flight is the first that meets', 2 ** 12],
+  ])('does not block an exit at which %s a full disk', async (_write, firstLength) => {
+    expect(await runOnFullDisk(exit(firstLength))).toEqual({ stdout: '', code: 0 })
   })
 
   it.each(['openLog', 'openRequestLog'] as const)(

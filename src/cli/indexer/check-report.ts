@@ -21,6 +21,7 @@ export function printReport(
   { stdout, stderr }: Pick<ProgramIo, 'stdout' | 'stderr'>,
 ): void {
   if (countInconsistencies(counts) > 0) stderr.write(`${REPAIR}\n`)
+  if (counts.damaged > 0) stderr.write(`${REPAIR_OF_RECORDS}\n`)
   if (asJson) {
     const publicExamples = examples.map(({ kind, accountId, orderId, what, fields }) => {
       return { kind, account_id: accountId, order_id: orderId, what, fields }
@@ -37,6 +38,7 @@ export function printReport(
 
 const REPAIR =
   '"index load --repair FILE" repairs the orders in FILE: it writes missing, damaged and different documents and removes their extra ones. An extra order that FILE lacks needs its newest version or its deletion in FILE'
+const REPAIR_OF_RECORDS = 'It rewrites no damaged version record, whose line names the next step'
 
 function countInconsistencies(counts: Omit<CheckReport, 'examples'>): number {
   return inconsistencyKinds.reduce((sum, kind) => sum + counts[kind], 0)

@@ -82,7 +82,7 @@ async function openOpenSearch(
   const opened = await openServices(parseConfig(env))
   if (!isNew) await empty(prefix, shards)
   await opened.initialize()
-  if (isNew) await opensearch('PUT', `${prefix}orders-v*/_settings`, { index: { gc_deletes: -1 } })
+  if (isNew) await opensearch('PUT', `${prefix}orders-v*/_settings`, FORGETS_DELETIONS)
   await refresh()
   return {
     ...opened,
@@ -98,6 +98,8 @@ async function openOpenSearch(
   }
 }
 
+const FORGETS_DELETIONS = { 'index.gc_deletes': -1 }
+
 /**
  * Deletes all documents. The orders index forgets the versions of deleted documents at once, because
  * write timestamps start over. It is recreated where a test left another one.
@@ -111,7 +113,7 @@ async function empty(prefix: string, shards: number): Promise<void> {
     await opensearch('DELETE', orders)
     await opensearch('PUT', `${prefix}orders-v1`, {
       aliases: { [`${prefix}orders`]: {} },
-      settings: { number_of_shards: shards },
+      settings: { number_of_shards: shards, ...FORGETS_DELETIONS },
     })
   }
   await opensearch('POST', `${prefix}*/_refresh`)

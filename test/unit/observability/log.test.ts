@@ -25,7 +25,7 @@ async function runOnFullDisk(source: string) {
   const full = openSync('/dev/full', 'w')
   const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
     stdio: ['ignore', 'pipe', full],
-    timeout: 10_000,
+    timeout: 45_000,
     killSignal: 'SIGKILL',
   })
   closeSync(full)

@@ -108,7 +108,7 @@ function printIssued(
   json: boolean | undefined,
   context: CommandContext,
 ): Promise<void> {
-  const nextStep = `the key was not printed, and no command can print it again: revoke it with "keys revoke ${record.keyId}"`
+  const nextStep = `the key was not printed, and no command can print it again: print another one in its place with "keys roll ${record.keyId} --overlap 0s"`
   if (!json) {
     context.stderr.write(`${record.keyId} for ${accountOf(record)}; the key is shown this once:\n`)
     return printSecret(`${key}\n`, nextStep, context)

@@ -59,9 +59,20 @@ describe('a secret that cannot be printed', () => {
     const { code, stderr } = await toFullDisk(['keys', 'create', ...account, ...options])
     const [created] = JSON.parse((await run(['keys', 'list', ...account, '--json'])).stdout)
     expect(code).toBe(1)
-    expect(stderr).toContain(`"keys revoke ${created.key_id}"`)
+    expect(stderr).toContain(`"keys roll ${created.key_id} --overlap 0s"`)
     expect(stderr).toContain('cannot write stdout: ENOSPC')
     expect(stderr).not.toMatch(/key_live_|node:/)
+  })
+
+  it('of a rolled key is reported with the command that prints another one in its place', async () => {
+    const { stdout } = await run(['keys', 'create', ...account, '--json'])
+    const { stderr } = await toFullDisk(['keys', 'roll', JSON.parse(stdout).key_id])
+    const [, ...advised] = /"(keys roll (\w+) --overlap 0s)"/.exec(stderr) ?? []
+    const rolled = await run(advised[0]?.split(' ') ?? [])
+    expect(rolled).toMatchObject({ code: 0, stdout: expect.stringMatching(/^key_live_/) })
+    const listed = await run(['keys', 'list', ...account, '--json'])
+    const unprinted = { key_id: advised[1], state: 'expired' }
+    expect(JSON.parse(listed.stdout)).toContainEqual(expect.objectContaining(unprinted))
   })
 
   it('of an endpoint is reported with the id, and a secret can be printed then', async () => {
@@ -81,7 +92,7 @@ describe('a secret that cannot be printed', () => {
     const line = '{ sleep 1; "$@"; echo "exit $?" >&2; } | true'
     const args = ['keys', 'create', ...account]
     const { stderr } = await runProcess(args, { DATA_DIR: folder }, '', ['sh', '-c', line, 'sh'])
-    expect(stderr).toMatch(/"keys revoke key_\w+"\nexit 1\n$/)
+    expect(stderr).toMatch(/"keys roll key_\w+ --overlap 0s"\nexit 1\n$/)
   })
 })
 

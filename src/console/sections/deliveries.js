@@ -14,7 +14,7 @@ import {
 } from '../ui/components.js'
 import { field, select } from '../ui/dialogs.js'
 import { h } from '../ui/dom.js'
-import { formatAgo, formatMoment } from '../ui/format.js'
+import { formatAgo, formatMoment, formatSecond } from '../ui/format.js'
 import { DELIVERY_STATES, eventName } from '../ui/names.js'
 
 const LEAD =
@@ -82,9 +82,11 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
   }
 
   function card(delivery, endpoint, refresh) {
-    const { attempts } = delivery
+    const { attempts, order_id: orderId, sequence } = delivery
     const last = attempts.at(-1)
-    const parts = [eventName(delivery.type), delivery.order_id, last && formatMoment(last.at)]
+    // An order may have several events of a type within a minute. A test has neither order nor number.
+    const event = orderId && `${orderId}, evento ${sequence}`
+    const parts = [eventName(delivery.type), event, last && formatSecond(last.at)]
     const object = parts.filter(Boolean).join(', ')
     const attemptsText = `As ${attempts.length} tentativas`
     const item = h('li', { class: 'card' }, [

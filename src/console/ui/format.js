@@ -1,6 +1,7 @@
 import { serverNow } from '../api.js'
 
 const moment = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeStyle: 'short' })
+const second = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeStyle: 'medium' })
 const date = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'medium' })
 const dayOfMonth = new Intl.DateTimeFormat('pt-BR', {
   day: '2-digit',
@@ -12,6 +13,9 @@ const whole = new Intl.NumberFormat('pt-BR')
 
 /** `23/11/2026, 08:30`, in the time zone of the user. */
 export const formatMoment = (instant) => moment.format(new Date(instant))
+
+/** `23/11/2026, 08:30:05`, in the time zone of the user. */
+export const formatSecond = (instant) => second.format(new Date(instant))
 
 /** `23 de nov. de 2026`. */
 export const formatDate = (instant) => date.format(new Date(instant))

@@ -40,16 +40,18 @@ const delivery = {
   attempts: [{ at: '2026-03-01T12:00:00.000Z', status: 200, error: null, duration_ms: 80 }],
 }
 const failedAttempts = [
-  { at: '2026-03-01T12:00:00.000Z', status: 500, error: null, duration_ms: 80 },
+  { at: '2026-03-01T12:00:02.000Z', status: 500, error: null, duration_ms: 80 },
   { at: '2026-03-01T12:05:00.000Z', status: null, error: 'timeout', duration_ms: 15_000 },
 ]
+const ofTest = { type: 'webhook.test', order_id: null, sequence: null }
 const states = ['delivered', 'failed', 'pending', 'held', 'canceled', 'expired']
 const deliveries = [
-  ...states.map((state) => {
-    const ids = { id: `dlv_${state}`, order_id: `ord_1aB2cD3e_${state}` }
-    return { ...delivery, ...ids, state, attempts: failedAttempts }
+  // Events of one type and order in the same minutes, as of a card that is declined again.
+  ...states.map((state, sequence) => {
+    return { ...delivery, id: `dlv_${state}`, sequence, state, attempts: failedAttempts }
   }),
-  { ...delivery, id: 'dlv_test', type: 'webhook.test', order_id: null, sequence: null },
+  { ...delivery, ...ofTest, id: 'dlv_test' },
+  { ...delivery, ...ofTest, id: 'dlv_test_again', attempts: failedAttempts.slice(0, 1) },
 ]
 
 const testOrder = {

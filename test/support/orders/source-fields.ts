@@ -13,7 +13,8 @@ export function unusedFields(samples: readonly SourceOrder[], except: readonly s
 
 const inside = (path: string, name: string) => (path === '' ? name : `${path}.${name}`)
 
-function fieldsOf(schema: TSchema, path = ''): string[] {
+/** The fields of an object by path, with those of the objects and lists in it. */
+export function fieldsOf(schema: TSchema, path = ''): string[] {
   const value: TSchema = schema['anyOf']?.[0] ?? schema
   const object: TSchema = value['items'] ?? value
   const properties: Record<string, TSchema> = object['properties'] ?? {}

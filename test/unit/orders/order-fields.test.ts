@@ -1,7 +1,7 @@
-import type { TSchema } from '@sinclair/typebox'
 import { expect, it } from 'vitest'
 import { readChangelog } from '../../../src/openapi/openapi-files.ts'
 import { ORDER_SCHEMA_VERSION, Order } from '../../../src/orders/order.ts'
+import { fieldsOf } from '../../support/orders/source-fields.ts'
 
 /**
  * The fields that each schema version of the order added, and the entry of `openapi/changes.json`
@@ -38,16 +38,6 @@ const versions: readonly { change: string; fields: readonly string[] }[] = [
     ],
   },
 ]
-
-/** The fields of an object by path, with those of the objects and lists in it. */
-function fieldsOf(schema: TSchema, path = ''): string[] {
-  const object: TSchema = schema['anyOf']?.[0] ?? schema['items'] ?? schema
-  const properties: Record<string, TSchema> = object['properties'] ?? {}
-  return Object.entries(properties).flatMap(([name, inner]) => {
-    const field = path === '' ? name : `${path}.${name}`
-    return [field, ...fieldsOf(inner, field)]
-  })
-}
 
 const known = versions.flatMap(({ fields }) => fields)
 const current = fieldsOf(Order)

@@ -70,8 +70,9 @@ function exported() {
 }
 const metrics = exported()
 
-/** The names of all series, and the one that Prometheus adds. */
+/** Of the series of a histogram. */
 const SUFFIXES = ['_bucket', '_sum', '_count']
+/** The names of all series, and the one that Prometheus adds. */
 const known = new Set([
   'up',
   ...metrics.flatMap(({ name, type }) =>

@@ -31,6 +31,20 @@ describe('the link', () => {
     expect(page.url()).not.toContain(new URL(link).hash)
   })
 
+  it('a script that is not loaded leads to a reload, which starts the session', async () => {
+    page = await service.browser.newPage()
+    await page.route('**/sections.js', (route) => route.abort('internetdisconnected'))
+    await page.goto(await service.createLink())
+    const advice = page.getByText('Recarregue esta página')
+    expect(await advice.isVisible()).toBe(false)
+    await page.evaluate('document.getAnimations().forEach((animation) => animation.finish())')
+    expect(await advice.isVisible()).toBe(true)
+    await page.unroute('**/sections.js')
+    await page.reload()
+    await heading('Chaves')
+    expect(await advice.count()).toBe(0)
+  })
+
   it('a used link says that it works once, and how to get another one', async () => {
     const link = await service.createLink()
     await (await openPage(service.browser, link, DESKTOP)).page.close()

@@ -59,7 +59,9 @@ export async function openPage(
     if (['warning', 'error'].includes(message.type())) seen.complaints.push(message.text())
   })
   await page.goto(url, { waitUntil: 'networkidle' })
-  await dataLoaded(page)
+  await dataLoaded(page).catch((cause) => {
+    throw new Error(`the page loads no data: ${JSON.stringify(seen)}`, { cause })
+  })
   return { page, ...seen }
 }
 

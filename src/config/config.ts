@@ -63,7 +63,9 @@ export function parseConfig(env: Environment) {
     /** Primary shards of the indices of orders and version records, where they are created. */
     ordersShards: readInteger('ORDERS_SHARDS', 1, MAX_SHARDS, 1),
     requestDeadlineMs,
-    /** Only a call that had all of it shows that a node does not respond, so a request is longer. */
+    /**
+     * Only a call that had all of it shows that a node does not respond, so a request is longer.
+     */
     searchDeadlineMs: Math.min(searchDeadlineMs, Math.floor(requestDeadlineMs * MAX_SEARCH_SHARE)),
     bulkDeadlineMs: readInteger('BULK_DEADLINE_MS', 1_000, 600_000, 30_000),
     writerLeaseMs: readInteger('WRITER_LEASE_MS', 500, 600_000, 10_000),

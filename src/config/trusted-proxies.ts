@@ -70,7 +70,9 @@ function parseProxyNetwork(entry: string): ProxyNetwork | string {
   return `is larger than a /${SHORTEST_PREFIX[address.kind()]}`
 }
 
-/** The network with the kind of its addresses. One that contains all of mapped IPv4 counts as that. */
+/**
+ * The network with the kind of its addresses. One that contains all of mapped IPv4 counts as that.
+ */
 function withKind(parsed: Network): ProxyNetwork {
   const { address, prefix } = unmapNetwork(parsed)
   if (address.kind() === 'ipv6' && MAPPED.match(address as IPv6, prefix)) {

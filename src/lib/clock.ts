@@ -11,8 +11,9 @@ export const monotonicClock: Clock = () => performance.now()
 const CATCH_UP_SPEED = 0.9
 
 /**
- * Creates a clock of epoch milliseconds that never steps back, for waits until stored timestamps. It
- * is the wall clock, but while that was set back it continues, a little slower, until that catches up.
+ * Creates a clock of epoch milliseconds that never steps back, for waits until stored timestamps.
+ * It is the wall clock, but while that was set back it continues, a little slower, until that
+ * catches up.
  */
 export function createSteadyClock(clock: Clock, monotonic: Clock): Clock {
   let readAt = monotonic()

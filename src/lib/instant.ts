@@ -32,8 +32,8 @@ export function parseInstant(text: string): Instant | InvalidInstantReason {
 }
 
 /**
- * The same, also for the hours that only an offset puts before the year 0 or after 9999 in UTC. Such
- * an instant has no text in the format of the API, but is a bound like any other.
+ * The same, also for the hours that only an offset puts before the year 0 or after 9999 in UTC.
+ * Such an instant has no text in the format of the API, but is a bound like any other.
  */
 export function parseInstantBound(text: string): Instant | InvalidInstantReason {
   const plain = parsePlainInstant(text) // Fast path: indexing parses a dozen instants per order.

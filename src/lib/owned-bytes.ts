@@ -1,7 +1,9 @@
 /** Bytes that have a buffer of their own, so that their owner can free it. */
 export type OwnedBytes = Buffer<ArrayBuffer>
 
-/** Allocates bytes of unspecified content. Node's other functions may share one buffer among many. */
+/**
+ * Allocates bytes of unspecified content. Node's other functions may share one buffer among many.
+ */
 export function allocateOwned(length: number): OwnedBytes {
   return Buffer.allocUnsafeSlow(length)
 }

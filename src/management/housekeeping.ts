@@ -19,8 +19,8 @@ export interface HousekeepingOptions {
 type PurgedStores = Pick<ManagementStores, 'usage' | 'sessions' | 'idempotency'>
 
 /**
- * Removes a day of usage of more than 400 days ago, and links, sessions and idempotent requests that
- * ended. Entries of the audit log are kept.
+ * Removes a day of usage of more than 400 days ago, and links, sessions and idempotent requests
+ * that ended. Entries of the audit log are kept.
  * @throws Unavailable
  */
 export async function purgeExpired(stores: PurgedStores, nowMs: number): Promise<void> {

@@ -47,7 +47,9 @@ export interface Management {
   cursors: ListCursorCodec
   /** Epoch milliseconds. */
   clock: Clock
-  /** Waits for the writes in progress, and stops being the writer. Call it after the last request. */
+  /**
+   * Waits for the writes in progress, and stops being the writer. Call it after the last request.
+   */
   close(): Promise<void>
 }
 

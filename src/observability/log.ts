@@ -44,9 +44,9 @@ type Writes = { sync: boolean; minLength: number } & Partial<
 >
 
 /**
- * Lines that the file descriptor does not accept, such as on a full disk, stay in the buffer, and the
- * next line tries them again. By default such an error ends the process. At its exit the lines would
- * be tried until there is space, and the process would neither respond nor end.
+ * Lines that the file descriptor does not accept, such as on a full disk, stay in the buffer, and
+ * the next line tries them again. By default such an error ends the process. At its exit the lines
+ * would be tried until there is space, and the process would neither respond nor end.
  */
 function openDestination(dest: number, writes: Writes) {
   const destination = pino.destination({ dest, maxLength: MAX_BUFFER_BYTES, ...writes })

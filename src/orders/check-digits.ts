@@ -1,6 +1,7 @@
 /**
- * Appends the two check digits of a CPF or CNPJ, modulo 11. `base` has ASCII digits, for a CNPJ also
- * upper-case letters. A character counts by its ASCII code minus 48. `weights`: of the second digit.
+ * Appends the two check digits of a CPF or CNPJ, modulo 11. `base` has ASCII digits, for a CNPJ
+ * also upper-case letters. A character counts by its ASCII code minus 48. `weights`: of the second
+ * digit.
  */
 export function withCheckDigits(base: string, weights: readonly number[]): string {
   const first = base + checkDigit(base, weights.slice(1))

@@ -10,8 +10,9 @@ export type CustomerDocument = Pick<Order['customer'], 'document' | 'document_ty
 const PUNCTUATION = /[./\s\p{Pd}\u2212\u00ad\u200b]/gu
 
 /**
- * Drops punctuation. Digits are a CPF or CNPJ by their count alone, because old documents with wrong
- * check digits are in use. A CNPJ with letters needs right ones: other texts of 14 characters exist.
+ * Drops punctuation. Digits are a CPF or CNPJ by their count alone, because old documents with
+ * wrong check digits are in use. A CNPJ with letters needs right ones: other texts of 14 characters
+ * exist.
  */
 export function parseCustomerDocument(text: string): CustomerDocument {
   const document = text.replaceAll(PUNCTUATION, '').toUpperCase()

@@ -20,8 +20,8 @@ export interface ListPage {
 }
 
 /**
- * Returns one page of the account's orders. It releases `scope`: nothing that was read within it may
- * be read afterwards.
+ * Returns one page of the account's orders. It releases `scope`: nothing that was read within it
+ * may be read afterwards.
  * @throws InvalidParamError on `cursor`; also whatever the store throws
  */
 export async function listOrders(

@@ -12,7 +12,9 @@ export interface SharedCounters {
   takeFromBucket(accountId: string, rate: BucketRate): Promise<{ isAllowed: boolean; debt: number }>
   /** Milliseconds until the address is unblocked, or 0. Read-only. */
   blockedMs(address: string): Promise<number>
-  /** Counts a failed authentication. For a blocked address, returns the milliseconds left instead. */
+  /**
+   * Counts a failed authentication. For a blocked address, returns the milliseconds left instead.
+   */
   countFailure(address: string): Promise<number>
 }
 

@@ -5,7 +5,9 @@ export interface RequiredIndex {
   stop: string
   /** The commands that fill an empty one. */
   refill: string
-  /** The same at the end of `index init --after-loss`, and which processes start only after that. */
+  /**
+   * The same at the end of `index init --after-loss`, and which processes start only after that.
+   */
   nextSteps: string
 }
 

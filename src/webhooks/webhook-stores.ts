@@ -7,9 +7,9 @@ import type { EventRecord } from './events/event-record.ts'
 export interface EventPage {
   records: readonly EventRecord[]
   /**
-   * Stores the deliveries of these records, then marks the records. After a failure the same page is
-   * read again; a delivery that exists already stays as it is. Returns each with its revision, so
-   * that a first attempt needs no read; `null` for one that existed.
+   * Stores the deliveries of these records, then marks the records. After a failure the same page
+   * is read again; a delivery that exists already stays as it is. Returns each with its revision,
+   * so that a first attempt needs no read; `null` for one that existed.
    */
   fanOut(deliveries: readonly Delivery[]): Promise<(StoredDelivery | null)[]>
 }

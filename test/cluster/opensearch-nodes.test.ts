@@ -76,7 +76,9 @@ const ORDER_SCAN = /orders(-w-\d+)?-v1\/_search/
 
 const otherThan = (node: OpenSearchNode) => cluster.nodes.find((other) => other !== node) ?? node
 
-/** Empty stores whose indices have their shards on the cluster, and a writer's settings for them. */
+/**
+ * Empty stores whose indices have their shards on the cluster, and a writer's settings for them.
+ */
 async function openStores() {
   const backend = createBackend()
   onTestFinished(() => backend.remove())
@@ -331,7 +333,8 @@ it('listings lose and skip no order while nodes freeze or die and reindexes chan
     }
   }
   async function disrupt() {
-    // Waits for the start of the load, which cannot start while a node is frozen, and for several shards.
+    // Waits for the start of the load, which cannot start while a node is frozen, and for several
+    // shards.
     while (copy.size <= steady.length || reindexes === 0)
       await pause(SHORT_PAUSE_MS, undefined, { signal: over.signal })
     for (const node of cluster.nodes) await cluster.sleep(node, untilListed)

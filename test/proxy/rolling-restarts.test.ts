@@ -64,8 +64,8 @@ it('a rolling restart of two processes fails no request', async () => {
     const stopped = old.stop('SIGTERM')
     await expect.poll(() => readinessOf(old)).toEqual([503, 'draining'])
     expect(await stopped).toBe(0)
-    // The edge stopped sending requests to it before it exited. On a busy machine, its check of this
-    // 503 may time out.
+    // The edge stopped sending requests to it before it exited. On a busy machine, its check of
+    // this 503 may time out.
     const reason = 'reason: Layer7 (wrong status, code: 503|timeout)'
     expect(await edge.log()).toMatch(new RegExp(`${server} is DOWN, ${reason}`))
     await succeed(old)

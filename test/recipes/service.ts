@@ -24,8 +24,8 @@ export const CONTRACT_LIMITS = { RATE_LIMIT_CAPACITY: '20', RATE_LIMIT_REFILL_PE
 const DRAIN_COUNT = 40
 
 /**
- * A service with orders of every kind, some without `updated_at`, and a key that reads them. A proxy
- * between service and recipe records the requests.
+ * A service with orders of every kind, some without `updated_at`, and a key that reads them. A
+ * proxy between service and recipe records the requests.
  */
 export async function openRecipeService({ count = 700, settings = {} }: RecipeServiceOptions = {}) {
   const store = openServedStore()

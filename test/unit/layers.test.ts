@@ -6,7 +6,9 @@ import { expect, it } from 'vitest'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
-/** The lines of layers in CONTRIBUTING.md: each imports from later ones; folders of one do not mix. */
+/**
+ * The lines of layers in CONTRIBUTING.md: each imports from later ones; folders of one do not mix.
+ */
 const [, documented = ''] = /^```text\n(main\.ts .*?)^```/ms.exec(read('CONTRIBUTING.md')) ?? []
 const lines = documented.replaceAll('\n  ', ' ').trim().split('\n')
 const orders = lines.map((line) => line.split(' → ').map((layer) => layer.split(', ')))
@@ -21,7 +23,9 @@ const exceptions: Record<string, string> = {
   'observability/metrics/services.ts → stores/opensearch': 'the types of its labels',
 }
 
-/** `orders` of `orders/order.ts`, `stores/redis` of `stores/redis/stream.ts`, `app.ts` of itself. */
+/**
+ * `orders` of `orders/order.ts`, `stores/redis` of `stores/redis/stream.ts`, `app.ts` of itself.
+ */
 const folderOf = (file: string) => /^(?:stores\/[^/]+(?=\/)|[^/]+)/.exec(file)?.[0] ?? ''
 
 function isAllowed(from: string, to: string): boolean {

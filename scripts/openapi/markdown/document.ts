@@ -58,7 +58,9 @@ export interface Operation {
   'x-codeSamples': { lang: string; label: string; source: string }[]
 }
 
-/** An operation of the receiver: what the service sends, and what it understands as the response. */
+/**
+ * An operation of the receiver: what the service sends, and what it understands as the response.
+ */
 export interface Webhook {
   description: string
   parameters: Parameter[]

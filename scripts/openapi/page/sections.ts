@@ -17,7 +17,9 @@ export function anchorOf(title: string): string {
     .replaceAll(' ', '-')
 }
 
-/** Splits a guide into chapters (`#`) with parts (`##`). A `#` inside a code block is no heading. */
+/**
+ * Splits a guide into chapters (`#`) with parts (`##`). A `#` inside a code block is no heading.
+ */
 export function guideSections(guide: string): Section[] {
   return split(guide, '# ').map(({ title, text }) => {
     const parts = split(`## \n${text}`, '## ')

@@ -32,8 +32,8 @@ export type Query = URLSearchParams | ((timeouts: number) => URLSearchParams)
 /** Sends calls within the rate limit and retries transient failures. */
 export interface Transport {
   /**
-   * A query may depend on the tries of this call that timed out so far. An error for which `isFinal`
-   * is true is not retried.
+   * A query may depend on the tries of this call that timed out so far. An error for which
+   * `isFinal` is true is not retried.
    * @throws OrdersError; the signal's reason when it aborts
    */
   get(

@@ -67,8 +67,8 @@ export interface StreamAppenderOptions
 }
 
 /**
- * Returns a function that appends the lines that are not rejected, once the stream has capacity.
- * It returns the error of each line, also of one that the stream rejects; `null` of an appended one.
+ * Returns a function that appends the lines that are not rejected, once the stream has capacity. It
+ * returns the error of each line, also of one that the stream rejects; `null` of an appended one.
  * It throws Unavailable after the retry deadline, and Error when `signal` aborts a wait.
  */
 export function createStreamAppender({

@@ -113,8 +113,8 @@ export interface BatchLimits {
 }
 
 /**
- * Divides groups of entries into batches, in their order. The entry that reaches either limit closes
- * its batch.
+ * Divides groups of entries into batches, in their order. The entry that reaches either limit
+ * closes its batch.
  */
 export async function* inBatches<T extends { bytes: number }>(
   groups: AsyncIterable<readonly T[]> | Iterable<readonly T[]>,

@@ -7,8 +7,8 @@ export interface MappedValue<T, R> {
 /**
  * Maps values concurrently and yields the results in their order, while the next value is
  * generated. Holds at most `concurrency` values and that one.
- * @throws the first failure of the work, or that of the generator after all earlier results; running
- *   work always settles first
+ * @throws the first failure of the work, or that of the generator after all earlier results;
+ *   running work always settles first
  */
 export async function* orderedConcurrentMap<T, R>(
   values: AsyncGenerator<T>,

@@ -39,8 +39,8 @@ export function announcedOrder(
 
 /**
  * The announced state completed from the stored views; `null` when nothing is missing. It must be
- * durable before a change overwrites these views: a crash in between would otherwise lose the event.
- * Pure.
+ * durable before a change overwrites these views: a crash in between would otherwise lose the
+ * event. Pure.
  */
 export function completeFromViews(
   announced: AnnouncedOrder,

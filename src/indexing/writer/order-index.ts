@@ -33,8 +33,8 @@ export interface Announced {
   /** The sequence of the last event; 0 before the first. It never starts again. */
   sequence: number
   /**
-   * When the last event was recorded, epoch milliseconds: the next one is not earlier. Absent before
-   * the first event, and in records of earlier releases.
+   * When the last event was recorded, epoch milliseconds: the next one is not earlier. Absent
+   * before the first event, and in records of earlier releases.
    */
   recordedAt?: number
   /** The views do not show it. */
@@ -181,7 +181,8 @@ export interface OrderIndex {
   /** Makes every committed write visible to readers. @throws Unavailable */
   refresh(): Promise<void>
   /**
-   * The writer's clock, whole epoch milliseconds, capped at the allowed lead over the store's clock.
+   * The writer's clock, whole epoch milliseconds, capped at the allowed lead over the store's
+   * clock.
    */
   now(): number
   /** Admits another writer. */

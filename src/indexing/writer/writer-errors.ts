@@ -1,6 +1,6 @@
 /**
- * The store permanently rejects a document of this order, or has a damaged version record of it; the
- * others can be written without it.
+ * The store permanently rejects a document of this order, or has a damaged version record of it;
+ * the others can be written without it.
  */
 export class DocumentRejectedError extends Error {
   readonly orderId: string

@@ -79,8 +79,8 @@ interface PositionedChange {
 }
 
 /**
- * The first change of every order, then the second of those that have one, and so on: a bulk has one
- * change of each order.
+ * The first change of every order, then the second of those that have one, and so on: a bulk has
+ * one change of each order.
  */
 function inRounds(changes: readonly Change[]): PositionedChange[][] {
   const rounds: PositionedChange[][] = []
@@ -149,8 +149,8 @@ async function writeFirst(
 }
 
 /**
- * The bound of the documents that one bulk reads or writes. Only orders with dozens of co-producers,
- * or very large ones, reach it.
+ * The bound of the documents that one bulk reads or writes. Only orders with dozens of
+ * co-producers, or very large ones, reach it.
  */
 const MAX_BULK_CHARACTERS = 32 * 1024 * 1024
 /** Counted for a smaller document. */

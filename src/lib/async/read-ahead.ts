@@ -1,7 +1,8 @@
 /**
  * Yields the values of an iterable, and requests each next value while the consumer works on the
  * current one. An error is thrown once the values before it have been consumed. A consumer that
- * stops early, or throws, waits for the requested value. So the iterable is closed when its loop ends.
+ * stops early, or throws, waits for the requested value. So the iterable is closed when its loop
+ * ends.
  */
 export async function* readAhead<T>(values: AsyncIterable<T>): AsyncGenerator<T> {
   const iterator = values[Symbol.asyncIterator]()

@@ -118,8 +118,8 @@ const ESCAPE =
 const HALF_LENGTH = '\\ud83d'.length
 
 /**
- * Replaces escaped lone surrogates in a JSON text by U+FFFD. UTF-8 has no other form of them. Linear
- * in the length of the text.
+ * Replaces escaped lone surrogates in a JSON text by U+FFFD. UTF-8 has no other form of them.
+ * Linear in the length of the text.
  */
 export function replaceLoneSurrogates(json: string): string {
   // Several times as fast as a regular expression, and most texts end here.

@@ -12,7 +12,8 @@ import type { AuditList, AuditStore } from './audit-store.ts'
 export interface AuditLog {
   /**
    * Runs a change between the record of its intent and the record of its outcome.
-   * @throws the error of the change; Unavailable, and nothing changed, when the intent is not stored
+   * @throws the error of the change; Unavailable, and nothing changed, when the intent is not
+   *   stored
    */
   record<T>(actor: Actor, intent: AuditIntent, change: () => Promise<T>): Promise<T>
   /** Newest first. @throws Unavailable */

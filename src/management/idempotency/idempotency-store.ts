@@ -12,8 +12,8 @@ export interface IdempotentRequest {
 
 /**
  * The right to run a request, which ends when another call begins the same one. Then, and once the
- * request has its response, calls do nothing. They throw Unavailable when the outcome is unknown, as
- * when a cluster returns no current request.
+ * request has its response, calls do nothing. They throw Unavailable when the outcome is unknown,
+ * as when a cluster returns no current request.
  */
 export interface RequestClaim {
   /** Replaces `createdAt` of the request. */

@@ -13,7 +13,9 @@ export interface OrderSinkOptions {
   stream?: ChangeStream | null
 }
 
-/** Creates the sink of a process. Becomes the writer at the first call, and opens nothing before. */
+/**
+ * Creates the sink of a process. Becomes the writer at the first call, and opens nothing before.
+ */
 export function createOrderSink({ stream = null, ...options }: OrderSinkOptions): OrderSink {
   return stream === null ? createDirectSink(options) : createStreamSink({ stream })
 }

@@ -41,7 +41,9 @@ const IDLE_MS = 2_000
 const MAX_AGE_MS = 5_000
 /** Shorter than a graceful shutdown, which waits for the calls. */
 const DEADLINE_MS = 10_000
-/** The pause between two tenures, in polls of a waiting writer: one, and as long to read the lock. */
+/**
+ * The pause between two tenures, in polls of a waiting writer: one, and as long to read the lock.
+ */
 const TURN_POLLS = 2
 
 /** The time of this process as the writer, from the wait for another one. */

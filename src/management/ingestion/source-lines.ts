@@ -9,7 +9,9 @@ import { ManagementError } from '../management-error.ts'
 export type SourceOrdersFormat = 'application/x-ndjson' | 'application/json'
 
 export const MAX_LINES = 1_000
-/** Blank lines are not counted as orders, but millions of them would take a processor for seconds. */
+/**
+ * Blank lines are not counted as orders, but millions of them would take a processor for seconds.
+ */
 const MAX_LINE_BREAKS = 10_000
 const LINE_BREAK = 0x0a
 

@@ -3,7 +3,9 @@ import { LeaseLostError, WatchRunningError } from '../../indexing/writer/writer-
 import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { IngestionUnavailable } from './ingestion-unavailable.ts'
 
-/** The error of a writer as the reason why nothing is acknowledged. `isAborted`: by the deadline. */
+/**
+ * The error of a writer as the reason why nothing is acknowledged. `isAborted`: by the deadline.
+ */
 export function toIngestionError(error: unknown, isAborted: boolean): unknown {
   if (!(error instanceof Error) || error instanceof IngestionUnavailable) return error
   const { message } = error

@@ -5,15 +5,17 @@ import type { UsageStore } from '../usage/usage-store.ts'
 import type { MadeKey } from './key-maker.ts'
 
 /**
- * When a key was last used, epoch milliseconds; `null` for never. `countedAt`: from its usage, which
- * is later than its record by up to an hour.
+ * When a key was last used, epoch milliseconds; `null` for never. `countedAt`: from its usage,
+ * which is later than its record by up to an hour.
  */
 export function latestUse({ lastValidAt }: KeyRecord, countedAt: number | null): number | null {
   if (lastValidAt === null || countedAt === null) return lastValidAt ?? countedAt
   return Math.max(lastValidAt, countedAt)
 }
 
-/** Key id → last use of each key of an account, those of its sandbox included, which count apart. */
+/**
+ * Key id → last use of each key of an account, those of its sandbox included, which count apart.
+ */
 export async function lastUseOfKeys(
   usage: Pick<UsageStore, 'lastUsedAt'>,
   accountId: string,

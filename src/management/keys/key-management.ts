@@ -52,7 +52,9 @@ export function createKeyManagement({
   const { make } = createKeyMaker({ keys, keyPepper, clock })
 
   return {
-    /** @throws ManagementError `invalid_scopes`, `invalid_name`, `invalid_expiry`, `too_many_keys` */
+    /**
+     * @throws ManagementError `invalid_scopes`, `invalid_name`, `invalid_expiry`, `too_many_keys`
+     */
     async create(
       actor: Actor,
       request: KeyRequest,

@@ -40,7 +40,9 @@ export interface SandboxTarget {
   orderId: string
 }
 
-/** The management of sandbox orders, for commands and the management API. Calls throw Unavailable. */
+/**
+ * The management of sandbox orders, for commands and the management API. Calls throw Unavailable.
+ */
 export type SandboxManagement = ReturnType<typeof createSandboxManagement>
 
 /** Concurrent moves of one order. */

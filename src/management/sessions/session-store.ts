@@ -27,7 +27,9 @@ export interface StoredLink extends StoredSession {
 /** Links and sessions in the durable store. Calls throw Unavailable. */
 export interface SessionStore {
   insertLink(link: StoredLink): Promise<void>
-  /** Removes a link and returns it. Of concurrent calls, one returns it; the others return `null`. */
+  /**
+   * Removes a link and returns it. Of concurrent calls, one returns it; the others return `null`.
+   */
   takeLink(digest: string): Promise<StoredLink | null>
   insert(session: StoredSession): Promise<void>
   find(digest: string): Promise<StoredSession | null>

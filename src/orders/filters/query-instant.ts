@@ -7,8 +7,8 @@ const ZONE = '(?:([Zz])|([+ -]\\d{2})(?::?(\\d{2}))?)?'
 const QUERY_INSTANT = new RegExp(`^${MINUTES}${SECONDS}${ZONE}$`)
 
 /**
- * Parses the instant of a query parameter: RFC 3339, and what common libraries print beside it. Those
- * are the offsets `-0300` and `-03`, and a time without seconds. Returns the error message in
+ * Parses the instant of a query parameter: RFC 3339, and what common libraries print beside it.
+ * Those are the offsets `-0300` and `-03`, and a time without seconds. Returns the error message in
  * Portuguese for anything else.
  */
 export function parseQueryInstant(text: string): Instant | string {

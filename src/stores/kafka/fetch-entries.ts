@@ -23,7 +23,8 @@ const WITHOUT_SESSION = [0, -1] as const
 /**
  * Fetches the records of committed transactions from these offsets, from all leaders at once. A
  * response favours the first partitions. A partition is missing while its leader delays a client
- * above its quota. It has no entries, and the same offset again, before its end or an open transaction.
+ * above its quota. It has no entries, and the same offset again, before its end or an open
+ * transaction.
  */
 export async function fetchEntries(
   { fetcher, topic }: Pick<KafkaConnection, 'fetcher' | 'topic'>,

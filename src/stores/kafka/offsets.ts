@@ -124,7 +124,9 @@ export async function listBacklog(
   )
 }
 
-/** The number of offsets in ranges. Transactions and compaction make it an upper bound of records. */
+/**
+ * The number of offsets in ranges. Transactions and compaction make it an upper bound of records.
+ */
 export function countOffsets(ranges: Iterable<OffsetRange>): number {
   let count = 0n
   for (const { from, to } of ranges) count += to - from

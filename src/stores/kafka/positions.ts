@@ -10,7 +10,9 @@ export interface FetchedEntries {
 /** An entry, and its offset in its partition. */
 export interface PartitionEntry extends Omit<StreamEntry, 'ageMs'> {
   offset: bigint
-  /** When it entered the topic, by the monotonic clock: an entry may be read long after its fetch. */
+  /**
+   * When it entered the topic, by the monotonic clock: an entry may be read long after its fetch.
+   */
   enteredAtMs: number
 }
 

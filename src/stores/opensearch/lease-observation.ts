@@ -23,7 +23,9 @@ export function createHolderName(): string {
   return `${hostname()} ${process.pid} ${randomBytes(4).toString('hex')}`
 }
 
-/** A standby takes over soon. Pushed orders wait for two polls to leave other writers their turn. */
+/**
+ * A standby takes over soon. Pushed orders wait for two polls to leave other writers their turn.
+ */
 const MAX_POLL_MS = 200
 
 /** How often a waiting process reads the lease, in milliseconds. */

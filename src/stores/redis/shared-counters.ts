@@ -68,8 +68,8 @@ export function createRedisCounters(redis: Redis | Cluster, prefix: string): Sha
 
 /**
  * Returns a function to call before a command: all commands of one turn of the event loop leave in
- * one system call. A turn that waits for nothing else ends at once, so none is delayed. The nodes of
- * a cluster receive each command by itself.
+ * one system call. A turn that waits for nothing else ends at once, so none is delayed. The nodes
+ * of a cluster receive each command by itself.
  */
 function createWriteJoiner(redis: Redis | Cluster): () => void {
   let isJoining = false
@@ -132,8 +132,9 @@ return { 1, debt }
 `
 
 /**
- * The milliseconds until the window of failures ends; negative without one. Redis stores the instant
- * of an expiry. After its clock is set back, a window would last longer, so it counts as ended.
+ * The milliseconds until the window of failures ends; negative without one. Redis stores the
+ * instant of an expiry. After its clock is set back, a window would last longer, so it counts as
+ * ended.
  */
 const WINDOW_LEFT = `
 local function windowLeft(failures, windowMs)

@@ -10,8 +10,8 @@ import type { Argument, BatchReply } from './stream-scripts.ts'
 const MAX_DEAD_LETTER_VALUES = 2_000
 
 /**
- * Parses the reply of the read script. Ages are milliseconds by the clock of Redis. An entry without
- * fields is no longer in the stream.
+ * Parses the reply of the read script. Ages are milliseconds by the clock of Redis. An entry
+ * without fields is no longer in the stream.
  */
 export function parseBatch([[seconds, micros], replies, undelivered]: BatchReply): StreamBatch {
   const nowMs = Number(seconds) * 1000 + Number(micros) / 1000

@@ -30,7 +30,9 @@ import { createSqliteOrderIndex } from './write/order-index.ts'
 import { forgetClock } from './write/write-timestamps.ts'
 import { acquireWriterLock, WRITER_POLL_MS } from './write/writer-lock.ts'
 
-/** Below {@link BUSY_MS}: requests wait for these writes, and the management API only for others. */
+/**
+ * Below {@link BUSY_MS}: requests wait for these writes, and the management API only for others.
+ */
 const SERVER_BUSY_MS = 20
 
 /**
@@ -117,8 +119,8 @@ export function openSqliteKeys(
 ): Pick<Stores, 'keys' | 'pepperCheck' | 'managementStores' | 'assertSupported' | 'close'> {
   const keys = openKeys(dataDir)
   warnOfMissing(dataDir, keys, onWarning)
-  // Before the first key, so that a missing file beside stored keys means a loss. One that exists is
-  // not opened: keys are revoked also while it is damaged or locked.
+  // Before the first key, so that a missing file beside stored keys means a loss. One that exists
+  // is not opened: keys are revoked also while it is damaged or locked.
   if (isMissingOrEmpty(webhooksFile(dataDir))) {
     openWebhooksDatabase(dataDir, 'command', 'FULL').close()
   }

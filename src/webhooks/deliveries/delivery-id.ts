@@ -6,8 +6,8 @@ const INSTANT_DIGITS = 11
 const HASH_DIGITS = 21
 
 /**
- * `dlv_` and 32 hexadecimal digits, derived: an event has one delivery per endpoint. They begin with
- * the instant of the event, because an index of random ids writes a page for every new row.
+ * `dlv_` and 32 hexadecimal digits, derived: an event has one delivery per endpoint. They begin
+ * with the instant of the event, because an index of random ids writes a page for every new row.
  */
 export function deliveryId(
   { id, recordedAt }: Pick<DeliveredEvent, 'id' | 'recordedAt'>,

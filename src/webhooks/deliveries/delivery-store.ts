@@ -88,7 +88,8 @@ export interface DeliveryStore {
   /** Held ones of before `beforeMs` become expired. */
   expireHeld(beforeMs: number): Promise<void>
   /**
-   * They become pending and due under the same ids, with a new retry schedule. Returns their number.
+   * They become pending and due under the same ids, with a new retry schedule. Returns their
+   * number.
    */
   replay(query: Replay): Promise<number>
   /**

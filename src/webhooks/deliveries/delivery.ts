@@ -25,8 +25,8 @@ export const deliveryStates = [
 export type DeliveryState = (typeof deliveryStates)[number]
 
 /**
- * No attempt follows, and the receiver did not accept the event. An index of SQLite has these states:
- * a further one needs a migration.
+ * No attempt follows, and the receiver did not accept the event. An index of SQLite has these
+ * states: a further one needs a migration.
  */
 export const FAILED_STATES: readonly DeliveryState[] = ['failed', 'expired']
 

@@ -44,7 +44,8 @@ export function planDeliveries(
 
 /**
  * The order of the events of an order. Sequences start again after the loss of the version records.
- * Instants do not go back, except by seconds in records of releases that did not store the last one.
+ * Instants do not go back, except by seconds in records of releases that did not store the last
+ * one.
  */
 const compareEvents = (one: AccountEvent, other: AccountEvent) =>
   one.recordedAt - other.recordedAt || one.sequence - other.sequence

@@ -56,9 +56,9 @@ export function recordAttempt<T extends Delivery>(
 /**
  * A pending delivery after an attempt without a request, because its order could not be read. It is
  * due again after the time for which this lasts, from five seconds to five minutes. It uses no step
- * of the schedule, and later deliveries of the order wait for it as for a failing one. An order that
- * is missing for five minutes, and in six reads, makes it canceled. `nowMs`: as for
- * {@link recordAttempt}. Pure.
+ * of the schedule, and later deliveries of the order wait for it as for a failing one. An order
+ * that is missing for five minutes, and in six reads, makes it canceled. `nowMs`: as for {@link
+ * recordAttempt}. Pure.
  */
 export function recordUnread<T extends Delivery>(
   delivery: T,

@@ -7,8 +7,8 @@ import type { DispatcherEvents } from './dispatcher-events.ts'
 export interface CallSource {
   succeed(): void
   /**
-   * Returns when the next call may start, with exponential backoff. Rejects only with what `onFatal`
-   * throws.
+   * Returns when the next call may start, with exponential backoff. Rejects only with what
+   * `onFatal` throws.
    */
   fail(error: unknown): Promise<void>
 }

@@ -25,12 +25,14 @@ export interface EndpointStore {
   /** Those of an account that are not deleted, oldest first. */
   list(accountId: string): Promise<Endpoint[]>
   /**
-   * Replaces an endpoint with what `change` returns, by compare-and-set: `change` runs again after a
-   * conflict. Returns the new endpoint; `null` when it is missing or deleted, or `change` returns
+   * Replaces an endpoint with what `change` returns, by compare-and-set: `change` runs again after
+   * a conflict. Returns the new endpoint; `null` when it is missing or deleted, or `change` returns
    * `null`.
    */
   update(id: string, change: (endpoint: Endpoint) => Endpoint | null): Promise<Endpoint | null>
-  /** The endpoints changed since the call that returned `token`; all for `null`. Never misses one. */
+  /**
+   * The endpoints changed since the call that returned `token`; all for `null`. Never misses one.
+   */
   changes(token: string | null): Promise<EndpointChanges>
   counts(): Promise<EndpointCounts>
   /** Removes the markers of endpoints deleted before this instant. */

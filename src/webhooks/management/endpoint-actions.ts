@@ -94,10 +94,10 @@ export function createEndpointActions({
     },
 
     /**
-     * Signs with a new secret, and for `overlapMs` with the present one too. A secret that an earlier
-     * roll kept valid ends now, so at most two sign. So does a present one whose entry is lost: the
-     * roll is its remedy. A repetition of the last roll by its `request` changes nothing, and returns
-     * the same.
+     * Signs with a new secret, and for `overlapMs` with the present one too. A secret that an
+     * earlier roll kept valid ends now, so at most two sign. So does a present one whose entry is
+     * lost: the roll is its remedy. A repetition of the last roll by its `request` changes nothing,
+     * and returns the same.
      * @throws WebhookError `invalid_overlap`
      */
     async rollSecret(

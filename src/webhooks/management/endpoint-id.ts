@@ -15,8 +15,8 @@ function derivedEndpointId(text: string): string {
 
 /**
  * The id of the endpoint that a request creates at `nowMs`, epoch milliseconds. It derives from the
- * request, so that its repetition within a day finds the endpoint and creates no other. Only a write
- * that a store completes after both an error and midnight UTC leaves a second one.
+ * request, so that its repetition within a day finds the endpoint and creates no other. Only a
+ * write that a store completes after both an error and midnight UTC leaves a second one.
  * @throws Unavailable
  */
 export async function endpointIdOf(
@@ -30,8 +30,9 @@ export async function endpointIdOf(
 }
 
 /**
- * The id of the endpoint that a request created on the UTC day of this instant, or the first free one.
- * Secrets derive from ids. With the day, no id is used again once the marker of a deletion is purged.
+ * The id of the endpoint that a request created on the UTC day of this instant, or the first free
+ * one. Secrets derive from ids. With the day, no id is used again once the marker of a deletion is
+ * purged.
  */
 async function findId(
   endpoints: Pick<EndpointStore, 'find'>,

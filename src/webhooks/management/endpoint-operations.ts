@@ -56,8 +56,8 @@ export interface CreatedEndpoint {
 }
 
 /**
- * Creates the operations that create, read and change endpoints, for commands and for the management
- * API. Calls throw WebhookError and Unavailable.
+ * Creates the operations that create, read and change endpoints, for commands and for the
+ * management API. Calls throw WebhookError and Unavailable.
  */
 export function createEndpointOperations({
   endpoints,

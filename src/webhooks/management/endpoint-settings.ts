@@ -21,8 +21,8 @@ export type ValidSettings = Pick<Endpoint, 'url' | 'events' | 'payload' | 'descr
 export const ALL_EVENTS = '*'
 export const MAX_DESCRIPTION_LENGTH = 500
 /**
- * Of an account, and of its sandbox. Every change of an order is sent to each endpoint, and the owner
- * of an account chooses the URLs in a session.
+ * Of an account, and of its sandbox. Every change of an order is sent to each endpoint, and the
+ * owner of an account chooses the URLs in a session.
  */
 export const MAX_OWN_ENDPOINTS = 50
 /** Maximum echoed length of an unknown event type. */

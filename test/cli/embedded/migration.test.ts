@@ -13,7 +13,9 @@ import { type Migration, ordersMigrations } from '../../../src/stores/sqlite/dat
 import { runCommand, startCommand } from '../../support/cli/command.ts'
 import { temporaryFolder } from '../../support/stores/backend.ts'
 
-/** Enough that a migration outlasts the cache of SQLite, and writes to the log before its commit. */
+/**
+ * Enough that a migration outlasts the cache of SQLite, and writes to the log before its commit.
+ */
 const ORDERS = 40_000
 /** A kill is too late when this process was paused before it. */
 const KILL_ATTEMPTS = 5

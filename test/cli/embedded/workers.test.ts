@@ -107,7 +107,9 @@ async function ready(running: RunningService): Promise<Health & { code: number }
 const REQUEST = 'GET /v1/orders HTTP/1.1\r\nHost: local\r\n\r\n'
 const HALF = REQUEST.length - 10
 
-/** Sends one and a half requests. The response to the first shows that a worker has the connection. */
+/**
+ * Sends one and a half requests. The response to the first shows that a worker has the connection.
+ */
 async function sendHalfARequest({ baseUrl }: RunningService) {
   const socket = await openSocket(Number(new URL(baseUrl).port))
   socket.write(REQUEST + REQUEST.slice(0, HALF))

@@ -9,8 +9,8 @@ import { delivery } from '../../support/webhooks/delivery.ts'
 export const URL_OF_RECEIVER = 'https://receiver.example/hooks'
 
 /**
- * The commands for webhooks on isolated stores; `remove` deletes them. `settings` are added to those
- * of the stores.
+ * The commands for webhooks on isolated stores; `remove` deletes them. `settings` are added to
+ * those of the stores.
  */
 export function openWebhookCommands(settings: Record<string, string> = {}) {
   const backend: Backend = createBackend()

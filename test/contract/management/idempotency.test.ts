@@ -38,7 +38,9 @@ async function start(idempotency: Idempotency): Promise<HeldClaim> {
   return decision.claim
 }
 
-/** Begins the request several times at once, from two processes. Returns the number of each kind. */
+/**
+ * Begins the request several times at once, from two processes. Returns the number of each kind.
+ */
 async function beginTogether(): Promise<Record<string, number>> {
   const [one, two] = processes
   const calls = Array.from({ length: CALLS }, (_, at) => (at % 2 === 0 ? one : two).begin(request))

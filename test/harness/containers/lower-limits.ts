@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-// Called before `runc create` and `runc exec` where this machine may not raise a limit of resources:
-// lowers the limits that a container asks for to those of this process, instead of failing.
+// Called before `runc create` and `runc exec` where this machine may not raise a limit of
+// resources: lowers the limits that a container asks for to those of this process, instead of
+// failing.
 interface ProcessSpec {
   rlimits?: { type: string; soft: number; hard: number }[]
 }

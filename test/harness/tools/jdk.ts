@@ -9,7 +9,9 @@ import { findOnPath, PROGRAM_CHECK_MS } from './find-on-path.ts'
 export const MIN_JAVA_MAJOR = 21
 
 const SERIAL_COLLECTOR = '-XX:+UseSerialGC'
-/** Without the optimizing compiler, which costs a start of OpenSearch half of its processor time. */
+/**
+ * Without the optimizing compiler, which costs a start of OpenSearch half of its processor time.
+ */
 const QUICK_COMPILER = '-XX:TieredStopAtLevel=1'
 
 /** Explicit, because `npm test` chooses the quick one for every JVM without a choice of its own. */

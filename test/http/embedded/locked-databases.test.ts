@@ -30,7 +30,8 @@ describe('while another process holds the write lock', () => {
 
   it('of the orders, a pushed order gets a 503, and no other request waits', async () => {
     const push = () => test.api.post('/source-orders', [sourceOrder()], { headers: JSON_BODY })
-    // A wait of 30 seconds, as that of a command, would block the process beyond the test's timeout.
+    // A wait of 30 seconds, as that of a command, would block the process beyond the test's
+    // timeout.
     expect(await whileLocked('orders.db', push)).toMatchObject(unavailable)
     expect(await push()).toMatchObject({ status: 200, json: { refused: 0 } })
   })

@@ -164,7 +164,9 @@ describe('the lookup of a key', () => {
 })
 
 describe('concurrent lookups of keys', () => {
-  /** Responds to a request for several documents: those of `sources` exist, `broken` cannot be read. */
+  /**
+   * Responds to a request for several documents: those of `sources` exist, `broken` cannot be read.
+   */
   const manyOf =
     (sources: Record<string, object>, broken?: string): Behaviour =>
     (response, request) => {

@@ -41,7 +41,9 @@ afterEach(async () => {
   await backend.remove()
 })
 
-/** Runs a write whose outcome is unknown. Its request arrives when the returned function is called. */
+/**
+ * Runs a write whose outcome is unknown. Its request arrives when the returned function is called.
+ */
 async function delay(path: RegExp, work: () => Promise<void>): Promise<() => Promise<void>> {
   latePath = path
   expect(await thrownBy(work())).toBeInstanceOf(Unavailable)

@@ -79,7 +79,10 @@ function usage() {
 
 const list = (data: object[]) => ({ object: 'list', data, has_more: false, next_cursor: null })
 
-/** Responds to the calls for webhooks, deliveries, usage and test orders with one example of every state. */
+/**
+ * Responds to the calls for webhooks, deliveries, usage and test orders with one example of every
+ * state.
+ */
 export async function respondWithExamples(page: Page): Promise<void> {
   await page.route('**/webhook-endpoints?*', (route) => route.fulfill({ json: list(endpoints) }))
   await page.route('**/deliveries?*', (route) => route.fulfill({ json: list(deliveries) }))

@@ -16,8 +16,8 @@ export interface ClientCounts {
 export const createCounts = (): ClientCounts => ({ answers: {}, closes: 0, failures: [] })
 
 /**
- * For a test that calls {@link expectAllSucceeded}. A service that gets no processor time for a second
- * sheds requests as documented, so the test runs again then, and only then.
+ * For a test that calls {@link expectAllSucceeded}. A service that gets no processor time for a
+ * second sheds requests as documented, so the test runs again then, and only then.
  */
 export const RETRY_WHEN_SHED = { retry: { count: 2, condition: /"shed":\{"event_loop"/ } }
 

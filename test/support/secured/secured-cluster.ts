@@ -33,7 +33,9 @@ type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 
 export type SecuredCluster = Awaited<ReturnType<typeof startSecuredCluster>>
 
-/** OpenSearch with the security plugin, behind TLS, and a Redis. Each role has a user of its name. */
+/**
+ * OpenSearch with the security plugin, behind TLS, and a Redis. Each role has a user of its name.
+ */
 export async function startSecuredCluster(roles: Readonly<Record<string, Role>>) {
   const certificate = await makeCertificate()
   const redis = await startRedis()

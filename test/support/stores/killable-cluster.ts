@@ -45,8 +45,8 @@ export async function startKillableCluster(nodeCount: number) {
     },
 
     /**
-     * Stops the node as an upgrade does, calls `whileDown`, starts the node again, and waits until it
-     * has rejoined with its shard copies.
+     * Stops the node as an upgrade does, calls `whileDown`, starts the node again, and waits until
+     * it has rejoined with its shard copies.
      */
     async restart(node: OpenSearchNode, whileDown: () => void): Promise<void> {
       await untilGreen()

@@ -18,8 +18,8 @@ function openEmbeddedBackend(): Pick<Backend, 'env' | 'remove'> {
 }
 
 /**
- * The stores of one test, and processes that serve them. No account is limited. `backend`: where the
- * stores are; an embedded store when absent.
+ * The stores of one test, and processes that serve them. No account is limited. `backend`: where
+ * the stores are; an embedded store when absent.
  */
 export function openServedStore(backend = openEmbeddedBackend()) {
   const secret = randomBytes(32).toString('base64')

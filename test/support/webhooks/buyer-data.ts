@@ -9,7 +9,9 @@ export const BUYER_DOCUMENT = '52998224725'
 /** Data that the views of co-producers lack. */
 export const SELLER_ONLY = 'private-of-the-seller'
 
-/** The first version of `ord_1` of `acc_1`, whose co-producer is `acc_2`, with all data of a buyer. */
+/**
+ * The first version of `ord_1` of `acc_1`, whose co-producer is `acc_2`, with all data of a buyer.
+ */
 export function orderWithBuyerData(overrides: Partial<SourceOrder> = {}): SourceOrder {
   const text = (name: string) => `${BUYER} ${name}`
   return sourceOrder({

@@ -110,8 +110,8 @@ export async function write<B>(deadlineMs: number, call: RequestFn<B>): Promise<
 
 /**
  * Reads like {@link read} and returns the bytes of the response, also of the 404 for a missing
- * document. When `scope` reports a disconnect, the request is aborted. This closes its connection, so
- * OpenSearch cancels the task.
+ * document. When `scope` reports a disconnect, the request is aborted. This closes its connection,
+ * so OpenSearch cancels the task.
  * @throws Unavailable, ClientDisconnected, or RequestRejectedError
  */
 export function readRaw(

@@ -53,8 +53,8 @@ export interface CountOptions {
 
 /**
  * The number of matching documents that the primaries have searchable.
- * @throws Unavailable when a shard did not count: OpenSearch then returns the sum of the others as a
- * success
+ * @throws Unavailable when a shard did not count: OpenSearch then returns the sum of the others as
+ *   a success
  */
 export async function countDocuments(
   client: OpenSearch,

@@ -18,8 +18,8 @@ import { keysLostError, readKeyPresence } from './lost-keys.ts'
 import { areVersionRecordsLost, versionRecordsLostError } from './lost-version-records.ts'
 
 /**
- * Creates missing indices and adds missing fields. Those of keys, webhooks and the management API do
- * it once per process, unless they fail.
+ * Creates missing indices and adds missing fields. Those of keys, webhooks and the management API
+ * do it once per process, unless they fail.
  */
 export interface EnsureIndices {
   /** The indices of keys and accounts. @throws IndexLost when one existed and is missing */
@@ -55,8 +55,8 @@ export interface EnsureIndices {
 const TEMPLATE_PRIORITY = 500
 
 /**
- * `shards`: primary shards of the indices of orders and version records, where they are created. The
- * methods throw Unavailable, or RequestRejectedError.
+ * `shards`: primary shards of the indices of orders and version records, where they are created.
+ * The methods throw Unavailable, or RequestRejectedError.
  */
 export function createEnsureIndices(
   client: OpenSearch,

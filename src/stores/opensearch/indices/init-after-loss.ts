@@ -36,8 +36,8 @@ export async function initOpenSearchAfterLoss(options: RecoveryOptions): Promise
 /**
  * Recreates the lost orders index. Version records and the lease stay, so write timestamps and
  * versions never decrease. The index keeps its name, which is the first target of the lease: an
- * active writer continues there after its next fence. Other targets are removed from the lease first,
- * since a fence fails on a missing index.
+ * active writer continues there after its next fence. Other targets are removed from the lease
+ * first, since a fence fails on a missing index.
  * @throws Unavailable; IndexLost when a complete copy may exist
  */
 async function recreateOrders(
@@ -75,8 +75,8 @@ async function recreateOrders(
 }
 
 /**
- * Recreates the lost version records under the first name in the lease. Other names are removed from
- * it first, since a fence fails on a missing index.
+ * Recreates the lost version records under the first name in the lease. Other names are removed
+ * from it first, since a fence fails on a missing index.
  */
 async function recreateVersionRecords(
   options: RecoveryOptions,

@@ -14,7 +14,8 @@ export interface KeyPresence {
 
 /**
  * Reads whether keys and accounts exist, and were lost where not. Keys are created before accounts,
- * and both before the first write of orders. So an interrupted first start leaves keys alone, empty.
+ * and both before the first write of orders. So an interrupted first start leaves keys alone,
+ * empty.
  * @throws Unavailable
  */
 export async function readKeyPresence(options: PresenceOptions): Promise<KeyPresence> {

@@ -2,7 +2,9 @@ import { readAliases } from '../client/aliases.ts'
 import type { OpenSearch } from '../client/client.ts'
 import type { IndexNames } from './index-names.ts'
 
-/** The indices behind the alias of the version records: one, unless it is lost or changed by hand. */
+/**
+ * The indices behind the alias of the version records: one, unless it is lost or changed by hand.
+ */
 export async function readVersionRecordIndices(
   client: OpenSearch,
   { versionRecords }: IndexNames,

@@ -33,7 +33,9 @@ const PAGE_SIZE = 1_000
 /** More keys of one account than any has. */
 const MAX_KEYS = 10_000
 
-/** The counters of keys in a cluster. A read refreshes the index, so it sees every earlier write. */
+/**
+ * The counters of keys in a cluster. A read refreshes the index, so it sees every earlier write.
+ */
 export function createOpenSearchUsageStore(target: IndexTarget): UsageStore {
   return {
     async save(counters) {

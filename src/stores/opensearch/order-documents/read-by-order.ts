@@ -14,8 +14,8 @@ export interface ReadByOrder<T> {
 
 /**
  * Reads the documents of views, and returns what was found for each key. An order has up to 101
- * documents of about the same size. The first one shows it, so that the requests for the others read
- * at most 4 MB, or one document. Orders with few documents need one request.
+ * documents of about the same size. The first one shows it, so that the requests for the others
+ * read at most 4 MB, or one document. Orders with few documents need one request.
  */
 export async function readByOrder<T extends object | null>(
   keys: readonly ViewKey[],

@@ -1,7 +1,7 @@
 /**
  * A removal replaces the document with a tombstone, so that a late write of it conflicts: see
- * `write/lease/fence.md`. This field is the write timestamp of the removal, epoch milliseconds; only
- * a tombstone has it.
+ * `write/lease/fence.md`. This field is the write timestamp of the removal, epoch milliseconds;
+ * only a tombstone has it.
  */
 export const REMOVED_FIELD = 'removed_key'
 

@@ -37,7 +37,9 @@ const MAX_SEARCHES = 8
  * busy while a page is sent.
  */
 const MAX_JOINED_SIZE = 64
-/** For so long every search has a request of its own, so that a hanging node delays its own only. */
+/**
+ * For so long every search has a request of its own, so that a hanging node delays its own only.
+ */
 const ALONE_MS = 10_000
 /** The share of the deadline after which a joined request counts as slow. */
 const SLOW_SHARE = 0.25

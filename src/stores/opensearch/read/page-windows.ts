@@ -32,8 +32,8 @@ const SPARSE_MS = 6 * HOUR_MS
 
 /**
  * A search for a page visits thousands of orders of a large account before it has found the first
- * ones. With a range for both ends it visits those of the range, and costs the same as the page of a
- * small account. `clock`: epoch milliseconds.
+ * ones. With a range for both ends it visits those of the range, and costs the same as the page of
+ * a small account. `clock`: epoch milliseconds.
  */
 export function createPageWindows(clock: Clock): PageWindows {
   const densities = new LRUCache<string, Density>({ max: MAX_LISTINGS })

@@ -21,7 +21,8 @@ const MAX_COMPARISONS = 10
 /**
  * Copies and removes documents until a comparison finds no difference, while writers write to
  * both indices: see `reindex.md`.
- * @throws Unavailable; Error when the indices differ after all comparisons, or a document is damaged
+ * @throws Unavailable; Error when the indices differ after all comparisons, or a document is
+ *   damaged
  */
 export async function backfill(
   options: BackfillOptions,

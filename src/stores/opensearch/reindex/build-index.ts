@@ -80,7 +80,9 @@ export function createBuild(options: BuildOptions): Reindexing['build'] {
     return totals
   }
 
-  /** Ends with the removal of the alias for copies: while it exists, a repetition continues here. */
+  /**
+   * Ends with the removal of the alias for copies: while it exists, a repetition continues here.
+   */
   async function completeSwitch(from: WriteTargets, to: WriteTargets, events: ReindexEvents) {
     await targets.change(from, to, events)
     const [live, previous = ''] = to.orders
@@ -115,7 +117,9 @@ export function createBuild(options: BuildOptions): Reindexing['build'] {
   }
 }
 
-/** Removes the aliases for copies; that of the orders last, as its absence marks a complete switch. */
+/**
+ * Removes the aliases for copies; that of the orders last, as its absence marks a complete switch.
+ */
 export async function removeCopyAliases(
   versions: Pick<IndexVersions, 'removeCopyAlias'>,
   { orders: [live], versionRecords }: WriteTargets,

@@ -74,7 +74,9 @@ function createSide(pages: AsyncGenerator<ScannedDocument[]>) {
   }
 }
 
-/** Both have all documents of a range, since no page ends between documents with equal sort keys. */
+/**
+ * Both have all documents of a range, since no page ends between documents with equal sort keys.
+ */
 function compare(inFrom: ScannedDocument[], inTo: ScannedDocument[]): Difference {
   const versions = new Map(inTo.map(({ _id, writtenKey }) => [_id, writtenKey]))
   const ids = new Set(inFrom.map(({ _id }) => _id))
@@ -119,8 +121,8 @@ async function* documentsOf(pages: AsyncIterable<readonly ScannedHit[]>) {
 }
 
 /**
- * Routes by the account, as every read does. A document with other routing is readable in an index of
- * one shard only, and its copy becomes readable in any.
+ * Routes by the account, as every read does. A document with other routing is readable in an index
+ * of one shard only, and its copy becomes readable in any.
  */
 function toScannedDocument({ _id, sort, fields, _source }: ScannedHit): ScannedDocument {
   const [accountId, orderId] = sort ?? []

@@ -19,8 +19,8 @@ export interface CopyOptions extends CompareOptions {
   /** The alias of `to` for copies only. After its removal OpenSearch rejects a late copy. */
   alias: string
   /**
-   * What `to` has from this write timestamp on may be written to both indices, epoch milliseconds. It
-   * is no leftover: it may be about to appear in `from`, or an outdated read of `from` lacks it.
+   * What `to` has from this write timestamp on may be written to both indices, epoch milliseconds.
+   * It is no leftover: it may be about to appear in `from`, or an outdated read of `from` lacks it.
    */
   dualSinceMs: number
   /** Called after each range, with the number of its documents in `from`. */

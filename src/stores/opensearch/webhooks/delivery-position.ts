@@ -1,6 +1,8 @@
 import type { DeliveryPosition } from '../../../webhooks/deliveries/delivery-store.ts'
 
-/** A test event has no sequence, and the key of a page cannot be the sentinel of a missing number. */
+/**
+ * A test event has no sequence, and the key of a page cannot be the sentinel of a missing number.
+ */
 const bySequence = (order: 'asc' | 'desc') => ({ sequence: { order, missing: 0 } })
 
 /** Sorts by events. Orders of one bulk are equal, as are test events of one instant. */

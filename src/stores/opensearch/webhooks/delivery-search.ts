@@ -149,7 +149,8 @@ export function createOpenSearchDeliverySearch(options: DeliverySearchOptions): 
     },
 
     async failingSince(endpointId, sinceMs, limit) {
-      // A lane reads this first after a change, for which another process may have made some pending.
+      // A lane reads this first after a change, for which another process may have made some
+      // pending.
       await visibility.ensure('any')
       const isFailing = { range: { first_failed_at: { gte: sinceMs } } }
       return findCurrent(

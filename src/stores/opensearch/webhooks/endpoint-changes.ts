@@ -30,8 +30,8 @@ const NONE = -1
  * after the checkpoint are returned too, and again by the next call. A change that OpenSearch loses
  * with a node, before it acknowledges it, stays returned until the endpoint changes again.
  *
- * A node that was cut off responds from its outdated copy, even a search of the primary. So only the
- * copy whose checkpoint becomes the token is searched. If that one is outdated, the next call
+ * A node that was cut off responds from its outdated copy, even a search of the primary. So only
+ * the copy whose checkpoint becomes the token is searched. If that one is outdated, the next call
  * returns what this call missed, but for what no refresh had made searchable there.
  * @throws Unavailable
  */

@@ -16,8 +16,8 @@ export interface Visibility {
 }
 
 /**
- * Concurrent calls of `ensure` share a refresh. Where this process wrote nothing since the last one,
- * only `any` needs another.
+ * Concurrent calls of `ensure` share a refresh. Where this process wrote nothing since the last
+ * one, only `any` needs another.
  */
 export function createVisibility(refresh: () => Promise<void>): Visibility {
   const mutex = createMutex()

@@ -24,8 +24,8 @@ export interface OpenSearchWebhookStoresOptions {
 
 /**
  * Webhook endpoints, deliveries and event records in a cluster. The first call creates the missing
- * indices of endpoints and deliveries. Searches see a change by another process at the next refresh,
- * 200 ms later at most.
+ * indices of endpoints and deliveries. Searches see a change by another process at the next
+ * refresh, 200 ms later at most.
  */
 export function createOpenSearchWebhookStores({
   client,

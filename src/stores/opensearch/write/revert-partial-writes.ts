@@ -42,8 +42,9 @@ const PAGE_SIZE = 200
 const DOCUMENTS_AT_A_TIME = 50
 
 /**
- * Reverts writes in `index` that never reached the live index: see `lease/fence.md`. Runs only while
- * the fence is raised, everything is refreshed and no bulk runs. Returns whether there were any.
+ * Reverts writes in `index` that never reached the live index: see `lease/fence.md`. Runs only
+ * while the fence is raised, everything is refreshed and no bulk runs. Returns whether there were
+ * any.
  */
 export async function revertPartialWrites(options: RevertOptions): Promise<boolean> {
   const { client, deadlineMs, attempt, liveAlias, alias } = options
@@ -62,8 +63,8 @@ export async function revertPartialWrites(options: RevertOptions): Promise<boole
 const WITHOUT_SOURCE = { _source: false }
 
 /**
- * Tombstones from this write timestamp on. `scanDocuments` omits them: they lack its sort keys. Each
- * shard is scanned by itself, because a sequence number is unique within a shard only.
+ * Tombstones from this write timestamp on. `scanDocuments` omits them: they lack its sort keys.
+ * Each shard is scanned by itself, because a sequence number is unique within a shard only.
  */
 async function* scanTombstones(
   options: RevertOptions,

@@ -38,8 +38,8 @@ export function createVersionRecordSender(options: VersionRecordSenderOptions) {
   return { send }
 
   /**
-   * Sends the version records that fit into one request to every index of them, the one that is read
-   * last. See `reindex.md`.
+   * Sends the version records that fit into one request to every index of them, the one that is
+   * read last. See `reindex.md`.
    */
   async function send(
     items: readonly BulkItem[],

@@ -11,8 +11,8 @@ import type { BulkItem } from './bulk-item.ts'
 export class StaleReadError extends Unavailable {}
 
 /**
- * The states in which this writer's bulks left their documents since the last fence. The fence makes
- * earlier writes known to every node that reads: see `lease/fence.md`.
+ * The states in which this writer's bulks left their documents since the last fence. The fence
+ * makes earlier writes known to every node that reads: see `lease/fence.md`.
  */
 export interface WrittenStates {
   /** Records the items that `index` accepted, by the results of their bulk. */

@@ -43,8 +43,8 @@ export function openOrdersUnlessLost(dataDir: string, busyTimeoutMs?: number): D
 
 /**
  * Opens keys and accounts, and creates them where nothing was ever written. A writer opens them
- * before its first write, so a version record beside no keys always means a loss. `orders`: the open
- * database of the orders; without it, this opens and closes one where needed.
+ * before its first write, so a version record beside no keys always means a loss. `orders`: the
+ * open database of the orders; without it, this opens and closes one where needed.
  * @throws IndexLost when they are lost, or both are missing and the orders are
  */
 export function openKeysUnlessLost(
@@ -91,8 +91,8 @@ function hasVersionRecords(orders: DatabaseSync): boolean {
 }
 
 /**
- * Creates an empty database in place of a lost one: that of the orders, or that of keys and accounts
- * once the orders exist. The other one stays.
+ * Creates an empty database in place of a lost one: that of the orders, or that of keys and
+ * accounts once the orders exist. The other one stays.
  * @throws Error where nothing is lost
  */
 export function beginSqliteAfterLoss(dataDir: string): IndexRecovery {

@@ -33,8 +33,8 @@ export function openDatabase(
     // Processes that start at the same time create and migrate in turn.
     const db = new DatabaseSync(file, { timeout: BUSY_MS.command })
     if (!createIfMissing) assertTables(db, file)
-    // FULL: a commit is durable when it returns, since its consequences cannot be undone, such as an
-    // acknowledged change or a confirmed revocation.
+    // FULL: a commit is durable when it returns, since its consequences cannot be undone, such as
+    // an acknowledged change or a confirmed revocation.
     db.exec('PRAGMA synchronous = FULL')
     enableWal(db)
     migrate(db, migrations)
@@ -113,8 +113,8 @@ class NewerSchemaError extends Error {
 }
 
 /**
- * Ensures that no newer program migrated the file since this one opened it: writes of this one would
- * leave new columns empty or stale. In a write transaction, that stays true to its end.
+ * Ensures that no newer program migrated the file since this one opened it: writes of this one
+ * would leave new columns empty or stale. In a write transaction, that stays true to its end.
  * @throws Error without the file
  */
 export function assertNotUpgraded(db: DatabaseSync, migrations: readonly Migration[]): void {

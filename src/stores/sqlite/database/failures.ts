@@ -41,7 +41,9 @@ const DAMAGE_CODES: readonly unknown[] = [SQLITE_CORRUPT, SQLITE_NOTADB]
 const PRIMARY_CODE = 0xff
 const FULL_DISK_CODES = ['ENOSPC', 'EDQUOT']
 
-/** The primary result code of SQLite of an error or its cause; of a full disk also without SQLite. */
+/**
+ * The primary result code of SQLite of an error or its cause; of a full disk also without SQLite.
+ */
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined
   const { errcode, code, cause } = error as Error & { errcode?: number; code?: string }

@@ -18,8 +18,8 @@ export interface GuardedDatabase {
 }
 
 /**
- * `file`: the path of the open database `db`, which has these migrations. `state`: that of the file,
- * where other connections of this process share it.
+ * `file`: the path of the open database `db`, which has these migrations. `state`: that of the
+ * file, where other connections of this process share it.
  */
 export function guardDatabase(
   db: DatabaseSync,

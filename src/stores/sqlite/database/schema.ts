@@ -19,8 +19,8 @@ export type Migration = string | ((db: DatabaseSync) => void)
  * `order_lookups`: a row for each text by which a filter finds an order, with the columns of the
  * other filters. Triggers derive it from `orders.lookups`.
  *
- * `order_events`: what writes announced, in the order of their commits. `event_feed` identifies this
- * file, because positions start again after its loss.
+ * `order_events`: what writes announced, in the order of their commits. `event_feed` identifies
+ * this file, because positions start again after its loss.
  */
 export const ordersMigrations = [
   `

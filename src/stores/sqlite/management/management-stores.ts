@@ -14,7 +14,9 @@ import { createSqliteUsageStore } from './usage-store.ts'
 /** The path of the database of the management API. */
 export const managementFile = (dataDir: string) => join(dataDir, 'management.db')
 
-/** The embedded stores of the management API, in a file of their own, which is created if missing. */
+/**
+ * The embedded stores of the management API, in a file of their own, which is created if missing.
+ */
 export function openSqliteManagementStores(
   { dataDir }: Pick<Config, 'dataDir'>,
   role: ProcessRole,

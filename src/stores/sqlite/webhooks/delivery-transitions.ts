@@ -27,8 +27,8 @@ interface AttemptsRow {
 }
 
 /**
- * The changes of many deliveries. Each is a series of short transactions, so a failure leaves a part
- * unchanged; repeating the call completes it.
+ * The changes of many deliveries. Each is a series of short transactions, so a failure leaves a
+ * part unchanged; repeating the call completes it.
  */
 export function createDeliveryTransitions(
   db: GuardedDatabase,
@@ -41,8 +41,8 @@ export function createDeliveryTransitions(
       WHERE rowid IN (SELECT rowid FROM ${source} LIMIT ${BATCH})`)
   const pending = "deliveries INDEXED BY deliveries_pending WHERE state = 'pending'"
   const held = "deliveries INDEXED BY deliveries_held WHERE state = 'held'"
-  // Last event first, because the dispatcher may send meanwhile and must not find a later event alone.
-  // A failing one may be due after those that follow it, so it is held after them.
+  // Last event first, because the dispatcher may send meanwhile and must not find a later event
+  // alone. A failing one may be due after those that follow it, so it is held after them.
   const holds = ['AND next_at <= $nowMs AND first_failed_at IS NULL', ''].map((condition) =>
     prepareUpdate(
       "state = 'held', next_at = NULL, held_at = $nowMs",

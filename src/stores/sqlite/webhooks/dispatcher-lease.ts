@@ -47,7 +47,8 @@ export function createSqliteDispatcherLease(
     async acquireLease({ onDelay, signal }) {
       const lock = openLock()
       try {
-        // Before the wait, so that it is not the identity of a file that replaces this one meanwhile.
+        // Before the wait, so that it is not the identity of a file that replaces this one
+        // meanwhile.
         const isSameFile = trackFileIdentity(file)
         for (let failures = 1; !tryLock(lock, 'BEGIN EXCLUSIVE'); failures += 1) {
           if (failures === FAILURES_BEFORE_REPORT) {

@@ -8,7 +8,8 @@
  * oldest attempt with an excerpt.
  *
  * `event_cursors`: up to which row of `order_events` deliveries exist, and when that row was
- * recorded; one for each file that ever was `orders.db`. `dispatcher`: the last holder of the lease.
+ * recorded; one for each file that ever was `orders.db`. `dispatcher`: the last holder of the
+ * lease.
  */
 export const webhooksMigrations = [
   `

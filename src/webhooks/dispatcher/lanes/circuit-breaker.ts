@@ -16,8 +16,9 @@ export interface CircuitBreaker {
   /** When the next probe may start; infinite while closed, or during a probe. */
   probeAt(): number
   /**
-   * Whether the next probe prefers the next due delivery to one that failed shortly before: the first
-   * one does, and then every second one. Probes with rejected orders alone would never close it.
+   * Whether the next probe prefers the next due delivery to one that failed shortly before: the
+   * first one does, and then every second one. Probes with rejected orders alone would never close
+   * it.
    */
   prefersNew(): boolean
   startProbe(): void

@@ -39,7 +39,9 @@ export interface LaneQueue {
   trim(capacity: number): void
   /** Ends the wait for an order that the account no longer has. */
   forget(orderId: string): void
-  /** Whether the order of a taken delivery was forgotten since: it may be back, with another event. */
+  /**
+   * Whether the order of a taken delivery was forgotten since: it may be back, with another event.
+   */
   isForgotten(delivery: StoredDelivery): boolean
   /** When {@link advance} has something to do. */
   wakeAt(): number
@@ -50,8 +52,8 @@ export interface LaneQueue {
   /** The breaker closed: retries the failing deliveries at once, before all others. */
   resume(nowMs: number): void
   /**
-   * The endpoint changed: drops what the store may have changed. Retries that are due stay: after an
-   * outage the store has them as due later.
+   * The endpoint changed: drops what the store may have changed. Retries that are due stay: after
+   * an outage the store has them as due later.
    */
   reread(): void
   /** The endpoint was stopped: drops everything but the attempts in progress. */

@@ -11,7 +11,9 @@ export interface OrderTurns {
   isBlocked(row: StoredDelivery): boolean
   /** Adds a failing delivery, for which later ones of its order wait. */
   block(delivery: StoredDelivery, orderId: string, nowMs: number): void
-  /** Releases orders whose failing delivery has blocked them long enough, and queues due retries. */
+  /**
+   * Releases orders whose failing delivery has blocked them long enough, and queues due retries.
+   */
   advance(nowMs: number): void
   /** Leaves blocked deliveries of the buffer to a later read. */
   dropBlocked(): void

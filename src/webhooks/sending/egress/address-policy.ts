@@ -9,8 +9,8 @@ import {
 } from '../../../lib/network.ts'
 
 /**
- * `public`: reachable over https. `development`: inside a network of `WEBHOOK_ALLOW`, reachable over
- * http and on any port too. `forbidden`: every other address.
+ * `public`: reachable over https. `development`: inside a network of `WEBHOOK_ALLOW`, reachable
+ * over http and on any port too. `forbidden`: every other address.
  */
 export type AddressClass = 'public' | 'development' | 'forbidden'
 
@@ -27,8 +27,8 @@ export const everyNetwork: readonly Network[] = [network('0.0.0.0/0'), network('
 
 /**
  * Whether a webhook may be sent to an address. `allow`: the networks of `WEBHOOK_ALLOW`. Only full
- * dotted decimal IPv4 and IPv6 without a zone can be other than forbidden. IPv4-mapped IPv6 counts as
- * IPv4.
+ * dotted decimal IPv4 and IPv6 without a zone can be other than forbidden. IPv4-mapped IPv6 counts
+ * as IPv4.
  */
 export function classifyAddress(text: string, allow: readonly Network[]): AddressClass {
   if (isIP(text) === 0 || text.includes('%')) return 'forbidden'
@@ -44,8 +44,8 @@ function isPublic(address: IPv4 | IPv6): boolean {
 }
 
 /**
- * The addresses of a name that may be connected to; none refuses the name. `isPublicTarget`: whether
- * the protocol and the port are those of public receivers.
+ * The addresses of a name that may be connected to; none refuses the name. `isPublicTarget`:
+ * whether the protocol and the port are those of public receivers.
  */
 export function permittedAddresses(
   addresses: readonly string[],

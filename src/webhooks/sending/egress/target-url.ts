@@ -13,9 +13,9 @@ const BLANKS_AND_CONTROLS = /[\p{White_Space}\p{Cc}]/u
 const PUBLIC_PORTS: readonly string[] = ['', '443', '8443']
 
 /**
- * Checks the URL of an endpoint before it is stored. `allow`: the networks of `WEBHOOK_ALLOW`. Names
- * are not resolved: with `allow`, a name may use http or any port, and each connection checks that
- * its addresses are in `allow`. No problem repeats credentials, path or query.
+ * Checks the URL of an endpoint before it is stored. `allow`: the networks of `WEBHOOK_ALLOW`.
+ * Names are not resolved: with `allow`, a name may use http or any port, and each connection checks
+ * that its addresses are in `allow`. No problem repeats credentials, path or query.
  */
 export function checkTargetUrl(text: string, allow: readonly Network[]): CheckedTargetUrl {
   if (BLANKS_AND_CONTROLS.test(text)) {

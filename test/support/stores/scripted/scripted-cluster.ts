@@ -38,7 +38,9 @@ const EMPTY = {
   aggregations: { newest: { value: null } },
 }
 
-/** The response to a written item, without its state: the cluster reports every document as missing. */
+/**
+ * The response to a written item, without its state: the cluster reports every document as missing.
+ */
 export const acceptedItem = ({ name, _id }: Pick<BulkAction, 'name' | '_id'>) => ({
   [name]: { _id, status: 200 },
 })

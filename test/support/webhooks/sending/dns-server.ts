@@ -12,7 +12,8 @@ const SERVER_FAILURE = 2
 export type DnsAnswer = readonly string[] | 'no such name' | 'failure' | 'silence'
 
 /**
- * A name server on the loopback address. `answers`: by name, or by a name with ` AAAA` for IPv6 alone.
+ * A name server on the loopback address. `answers`: by name, or by a name with ` AAAA` for IPv6
+ * alone.
  */
 export async function startDnsServer(answers: Readonly<Record<string, DnsAnswer>>) {
   const socket = createSocket('udp4')

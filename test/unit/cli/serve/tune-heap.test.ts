@@ -19,9 +19,9 @@ const REPLACE = `
 `
 
 /**
- * Creates objects that all live long, then some more at a time, and prints how many bytes of those are
- * old at once: the median, since a collection changes that too. V8 judges each place in the code by
- * itself, and not always alike, so this is the greatest figure of several.
+ * Creates objects that all live long, then some more at a time, and prints how many bytes of those
+ * are old at once: the median, since a collection changes that too. V8 judges each place in the
+ * code by itself, and not always alike, so this is the greatest figure of several.
  */
 const SURVIVE = `
   import { getHeapSpaceStatistics } from 'node:v8'

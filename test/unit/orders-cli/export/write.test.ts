@@ -19,7 +19,8 @@ beforeEach(() => {
 afterEach(() => remove())
 
 /**
- * Exports to pedidos.xlsx. `onOrder` runs before each order. Returns the printed lines, or the error.
+ * Exports to pedidos.xlsx. `onOrder` runs before each order. Returns the printed lines, or the
+ * error.
  */
 async function exportToXlsx(onOrder: () => void): Promise<unknown> {
   const request = { url: BASE_URL, filters: {}, format: 'xlsx', rows: 'orders' }

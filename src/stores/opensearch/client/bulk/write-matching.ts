@@ -14,9 +14,9 @@ const PAGE_SIZE = 1_000
 export type MatchingDocuments = Pick<LinearizableSearch, 'query' | 'sort'>
 
 /**
- * Writes what `writeOf` returns for each document that matches: a write that has the document's state
- * as its condition, or `null` for none. Documents that change meanwhile are visited again; each is
- * written once at most. Returns the number of written documents, which searches then see.
+ * Writes what `writeOf` returns for each document that matches: a write that has the document's
+ * state as its condition, or `null` for none. Documents that change meanwhile are visited again;
+ * each is written once at most. Returns the number of written documents, which searches then see.
  * @throws like {@link sendWrites}; a repetition continues the work
  */
 export async function writeMatching(

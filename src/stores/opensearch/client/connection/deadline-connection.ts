@@ -38,8 +38,8 @@ const MAX_SOCKETS = 64
 
 /**
  * The client's connection to a node, with `requestTimeout` as the deadline of the whole response.
- * The client's own connection ends its timeout at the headers, so a stalled body would hang forever.
- * It also prints to standard output when a response is cut.
+ * The client's own connection ends its timeout at the headers, so a stalled body would hang
+ * forever. It also prints to standard output when a response is cut.
  *
  * Its connections are our own: undici copies a page twice more, and allocates for each read.
  */

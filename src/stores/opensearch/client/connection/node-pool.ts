@@ -33,7 +33,9 @@ export class NodePool extends ConnectionPool {
     })
   }
 
-  /** The client stores the instant of the next ping. After the clock is set back, it is far ahead. */
+  /**
+   * The client stores the instant of the next ping. After the clock is set back, it is far ahead.
+   */
   #boundWaits(): void {
     const latest = wallClock() + PING_INTERVAL_MS
     for (const node of this.connections) {

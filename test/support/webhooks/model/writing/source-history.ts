@@ -33,7 +33,9 @@ export function contentOf(order: Order): string {
   return JSON.stringify({ ...order, updated_at: null })
 }
 
-/** The current source of an order. A deletion keeps the last content, for the return of the order. */
+/**
+ * The current source of an order. A deletion keeps the last content, for the return of the order.
+ */
 interface CurrentOrder {
   source: SourceOrder
   isDeleted: boolean
@@ -42,9 +44,9 @@ interface CurrentOrder {
 const DELETION_CHANCE = 0.08
 
 /**
- * A platform that changes up to `orderCount` orders of these accounts at random: through every status
- * of order and payment, with participants that join and leave, deletions and returns. The id of an
- * order begins with `prefix`.
+ * A platform that changes up to `orderCount` orders of these accounts at random: through every
+ * status of order and payment, with participants that join and leave, deletions and returns. The id
+ * of an order begins with `prefix`.
  */
 export function createSourceHistory(
   random: Random,

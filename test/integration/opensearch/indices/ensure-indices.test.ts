@@ -124,6 +124,32 @@ describe('the indices of the orders', () => {
     await expect(ensureIndices.orders()).resolves.toBeUndefined()
   })
 
+  it('ensureIndices waits for the lease that another process has just created', async () => {
+    let attempts = 0
+    const aliases = Object.entries({ 'orders-v1': 'orders', 'writer-v1': 'writer' })
+    const { url } = await serve((response, request) => {
+      const [, asked] = /_alias\/([\w-]+)/.exec(request.path) ?? []
+      if (request.path.startsWith('/writer/_doc/')) {
+        attempts += 1
+        const behaviour =
+          attempts === 1
+            ? respondError(503, 'no_shard_available_action_exception')
+            : respond(404, { found: false })
+        behaviour(response, request)
+      } else if (request.path.includes('/_count?')) {
+        const _shards = { total: 1, successful: 1, failed: 0 }
+        respond(200, { count: 0, _shards })(response, request)
+      } else if (request.path.includes('/_alias')) {
+        const found = aliases
+          .filter(([, alias]) => asked === undefined || alias === asked)
+          .map(([index, alias]) => [index, { aliases: { [alias]: {} } }])
+        respond(200, Object.fromEntries(found))(response, request)
+      } else respond(200, { acknowledged: true })(response, request)
+    })
+    await createEnsureIndices(connect([url]).client, names, GENEROUS_MS).orders()
+    expect(attempts).toBe(2)
+  })
+
   it.each([[['order-heads']], [['writer']], [['order-heads', 'writer', 'api-keys']]])(
     'ensureIndices creates nothing when %j record a lost index',
     async (there) => {

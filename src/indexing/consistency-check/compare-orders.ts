@@ -16,7 +16,7 @@ export interface SourceEntry {
 /** What is remembered of an order: facts of its newest version, never its content. */
 export interface ComparedOrder {
   version: number
-  /** The accounts that see this version; `null` when the index has another one. */
+  /** The accounts that see this version; `null` when the index has a newer one. */
   accountIds: readonly string[] | null
   inconsistencies: readonly Inconsistency[]
 }
@@ -81,9 +81,7 @@ export async function compareOrders(
       orders.set(orderId, {
         version,
         accountIds:
-          compared.status === 'superseded' || compared.status === 'damaged'
-            ? null
-            : views.map(({ accountId }) => accountId),
+          compared.status === 'superseded' ? null : views.map(({ accountId }) => accountId),
         inconsistencies,
       })
       return inconsistencies !== NO_INCONSISTENCIES

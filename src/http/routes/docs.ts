@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { readOpenApiFile } from '../../openapi/openapi-files.ts'
+import { ApiError } from '../api-error.ts'
 import { contentSecurityPolicy } from '../content-security-policy.ts'
 import { contentTypeOf } from '../content-type.ts'
 import { acceptsHtml } from '../headers.ts'
-import { throwNotFound } from '../plugins/error-handler.ts'
 import { createStaticFile, type StaticFile, sendStaticFile } from '../static-file.ts'
 import type { DocsContents } from './docs-contents.ts'
 
@@ -14,12 +14,18 @@ const CONTENT_SECURITY_POLICY = contentSecurityPolicy()
 
 export interface DocsOptions {
   contents: DocsContents
+  /** Of the 404 for a file that does not exist; that of the catalogue when absent. */
+  notFoundMessage?: string
 }
 
 /** The documentation of an API without authentication: the page, and the files it consists of. */
 export default fp<DocsOptions>(
-  async (app, { contents }) => {
+  async (app, { contents, notFoundMessage: message }) => {
     const files = readDocsFiles(contents)
+
+    function throwNotFound(): never {
+      throw new ApiError('resource_missing', message ? { message } : {})
+    }
 
     const sendFile = async (request: FastifyRequest, reply: FastifyReply) => {
       const [path = ''] = request.url.split('?')

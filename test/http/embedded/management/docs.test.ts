@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { RESOURCE_NOT_FOUND_MESSAGE } from '../../../../src/http/api-error.ts'
 import { useManagementApi } from '../../../support/management/management-api.ts'
 
 const test = useManagementApi()
@@ -31,5 +32,12 @@ it.each(['/docs.md', '/llms.txt', '/docs/changes.atom'])(
   'the management port has no %s, which is about the public API',
   async (url) => {
     expect((await get(url)).statusCode).toBe(404)
+  },
+)
+
+it.each(['/', '/docs/', '/docs/none.md'])(
+  'the 404 of the management port for %s mentions no order',
+  async (url) => {
+    expect((await get(url)).json().error.message).toBe(RESOURCE_NOT_FOUND_MESSAGE)
   },
 )

@@ -14,7 +14,7 @@ const literals = <T extends string>(values: readonly T[], expected: string) =>
   )
 const URL = Type.String({ expected: 'uma URL https pública, na porta 443 ou 8443' })
 const EVENTS = 'uma lista de tipos de evento, ou ["*"] para todos'
-const EVENT = `só tipos que existem, ou ["*"] para todos: ${eventTypes.join(', ')}`
+const EVENT = `só tipos que existem (${eventTypes.join(', ')}), ou ["*"] para todos`
 
 const settings = {
   events: Type.Optional(

@@ -22,6 +22,6 @@ export function joinOwned(parts: readonly Uint8Array[]): OwnedBytes {
 }
 
 /** Frees the buffer now: every view of it is empty afterwards. */
-export function freeOwned({ buffer }: OwnedBytes): void {
+export function freeOwned({ buffer }: Uint8Array<ArrayBuffer>): void {
   buffer.transfer(0)
 }

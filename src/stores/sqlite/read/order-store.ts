@@ -1,9 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { freeOwned } from '../../../lib/owned-bytes.ts'
 import { callTimeoutMs, unbounded } from '../../../lib/request-scope.ts'
 import type { OrderStore, Position, ViewKey } from '../../../orders/order-store.ts'
 import { upgradeOrder } from '../../../orders/upgrade-order.ts'
 import type { Statement } from './condition-sql.ts'
-import type { PageRow } from './page-statement.ts'
+import { type JoinedRows, joinRows, splitRows } from './joined-rows.ts'
 import { planPage } from './plan-page.ts'
 
 /** An order as it was written, in the schema version of that time. */
@@ -53,12 +54,9 @@ export function createSqliteOrderStore(db: DatabaseSync): OrderStore {
     async findPage(query, scope = unbounded) {
       callTimeoutMs(scope)
       const { sql, params } = planPage(query, readRow)
-      const statement = prepareOnce(sql)
-      statement.setReturnArrays(true) // Objects take about a fifth more CPU time.
-      const rows = statement.all(...params) as unknown as PageRow[]
-      return rows.map(([key, id, json, shape, tag]) => {
-        return { key, id, json: upgradeOrder(json, shape), tag }
-      })
+      const page = prepareOnce(joinRows(sql)).get(...params) as unknown as JoinedRows
+      scope.onRelease(() => page.json && freeOwned(page.json))
+      return splitRows(page)
     },
     async latestWrite(accountId, scope = unbounded) {
       callTimeoutMs(scope)

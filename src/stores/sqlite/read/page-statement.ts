@@ -11,10 +11,7 @@ import {
 } from '../../../orders/order-store.ts'
 import { allOf, conditionSql, hasLookup, rangeBounds, type Statement } from './condition-sql.ts'
 
-/** A row of a page, as an array of its columns. */
-export type PageRow = [key: number, id: string, json: Uint8Array, shape: number, tag: string]
-
-const CONTENT = `json, shape, written_key || '-' || checksum`
+const CONTENT = `json, shape, written_key || '-' || checksum AS tag`
 
 /** A condition with an index of its own. */
 export type LeadingCondition = LookupCondition | RangeCondition
@@ -45,8 +42,8 @@ export const sortOrders = {
 } as const satisfies Record<Sort, object>
 
 /**
- * The statement of one page, whose rows are `PageRow`. It names each index, because the planner would
- * otherwise filter by the range of the other sort and sort all matches for every page. `leading`:
+ * The statement of one page, for `joinRows`. It names each index, because the planner would otherwise
+ * filter by the range of the other sort and sort all matches for every page. `leading`:
  * the condition whose index it follows; `null` for the index of the sort. Pure.
  */
 export function pageStatement(
@@ -55,11 +52,11 @@ export function pageStatement(
 ): Statement {
   const { index, column, direction } = sortOrders[query.sort]
   if (leading === null) {
-    return rowsStatement(`${column}, id, ${CONTENT} FROM orders INDEXED BY ${index}`, query)
+    return rowsStatement(`${column} AS key, id, ${CONTENT} FROM orders INDEXED BY ${index}`, query)
   }
   const keys = keysStatement(query, leading)
   return {
-    sql: `SELECT key, orders.id, ${CONTENT} FROM (${keys.sql}) AS page CROSS JOIN orders INDEXED BY orders_by_id ON orders.account_id = ? AND orders.id = page.id ORDER BY key ${direction}, page.id ${direction}`,
+    sql: `SELECT key, orders.id AS id, ${CONTENT} FROM (${keys.sql}) AS page CROSS JOIN orders INDEXED BY orders_by_id ON orders.account_id = ? AND orders.id = page.id ORDER BY key ${direction}, page.id ${direction}`,
     params: [...keys.params, query.accountId],
   }
 }

@@ -74,33 +74,33 @@ const filtered: [string, Partial<OrderFilters>, string, (string | number)[]][] =
   ],
 ]
 
-const ROW = `id, json, shape, written_key || '-' || checksum`
+const ROW = `key, id, json, shape, written_key || '-' || checksum AS tag`
 
 describe('the SQL of a page', () => {
   it.each(filtered)('the SQL by created_at_desc filters by %s', (_name, filters, sql, params) => {
     expect(statement({}, filters)).toEqual({
-      sql: `SELECT created_key, ${ROW} FROM orders INDEXED BY orders_by_created WHERE account_id = ?${sql} ORDER BY created_key DESC, id DESC LIMIT +?`,
+      sql: `SELECT created_key AS ${ROW} FROM orders INDEXED BY orders_by_created WHERE account_id = ?${sql} ORDER BY created_key DESC, id DESC LIMIT +?`,
       params: ['acc_1', ...params, 21],
     })
   })
 
   it.each(filtered)('the SQL by updated_at_asc filters by %s', (_name, filters, sql, params) => {
     expect(statement({ sort: 'updated_at_asc' }, filters)).toEqual({
-      sql: `SELECT updated_key, ${ROW} FROM orders INDEXED BY orders_by_updated WHERE account_id = ?${sql} ORDER BY updated_key ASC, id ASC LIMIT +?`,
+      sql: `SELECT updated_key AS ${ROW} FROM orders INDEXED BY orders_by_updated WHERE account_id = ?${sql} ORDER BY updated_key ASC, id ASC LIMIT +?`,
       params: ['acc_1', ...params, 21],
     })
   })
 
   it('the SQL by created_at_desc continues below a position', () => {
     expect(statement({ after })).toEqual({
-      sql: `SELECT created_key, ${ROW} FROM orders INDEXED BY orders_by_created WHERE account_id = ? AND (created_key, id) < (?, ?) ORDER BY created_key DESC, id DESC LIMIT +?`,
+      sql: `SELECT created_key AS ${ROW} FROM orders INDEXED BY orders_by_created WHERE account_id = ? AND (created_key, id) < (?, ?) ORDER BY created_key DESC, id DESC LIMIT +?`,
       params: ['acc_1', 7000, 'ord_7', 21],
     })
   })
 
   it('the SQL by updated_at_asc continues above a position', () => {
     expect(statement({ sort: 'updated_at_asc', after })).toEqual({
-      sql: `SELECT updated_key, ${ROW} FROM orders INDEXED BY orders_by_updated WHERE account_id = ? AND (updated_key, id) > (?, ?) ORDER BY updated_key ASC, id ASC LIMIT +?`,
+      sql: `SELECT updated_key AS ${ROW} FROM orders INDEXED BY orders_by_updated WHERE account_id = ? AND (updated_key, id) > (?, ?) ORDER BY updated_key ASC, id ASC LIMIT +?`,
       params: ['acc_1', 7000, 'ord_7', 21],
     })
   })

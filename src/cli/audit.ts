@@ -18,7 +18,7 @@ const MAX_ENTRIES = 10_000
 export function addAudit(audit: Command, withKeys: WithKeyManagement, context: CommandContext) {
   audit
     .command('list')
-    .description('list the changes of keys, accounts, webhooks and sessions, newest first')
+    .description('list changes of keys, accounts, webhooks, sandboxes and sessions, newest first')
     .option('--account <id>', 'only of this account', account)
     .addOption(
       new Option('--limit <n>', 'how many of them')

@@ -76,7 +76,8 @@ export interface Section {
 
 /**
  * Ratios of two contenders of one run, by name. A faster machine does not change them. The name of
- * a figure that is no ratio has its unit, and such figures are compared on one kind of machine only.
+ * a figure that is no ratio has its unit, and such figures are compared on one kind of machine
+ * only.
  */
 export type Ratios = Record<string, number>
 

@@ -15,9 +15,9 @@ export interface LastUse {
   of(key: KeyRecord): number
   /**
    * Stores the first use of a key, at `nowMs`. A page that is read before this resolves may be
-   * unknown to a load, which then writes orders behind the cursor of that page. Calls for a key share
-   * one write. Once the store is unavailable, no use is written for a second, of any key: a waiting
-   * request has a slot, and those of other keys need one too.
+   * unknown to a load, which then writes orders behind the cursor of that page. Calls for a key
+   * share one write. Once the store is unavailable, no use is written for a second, of any key: a
+   * waiting request has a slot, and those of other keys need one too.
    * @throws Unavailable when the use is not stored within `withinMs`, or the write takes too long
    */
   storeFirst(key: KeyRecord, nowMs: number, withinMs: number): Promise<void>
@@ -29,7 +29,9 @@ export interface LastUseOptions {
   keys: Pick<KeyStore, 'update'>
   /** From the start of the write of a first use until the store counts as unavailable. */
   deadlineMs: number
-  /** Receives a failed write in the background. The next one happens a minute later at the earliest. */
+  /**
+   * Receives a failed write in the background. The next one happens a minute later at the earliest.
+   */
   onFailure(key: KeyRecord, error: unknown): void
 }
 

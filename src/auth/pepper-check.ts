@@ -21,8 +21,8 @@ interface PepperOptions {
 const checkOf = (pepper: Uint8Array) => hmacSha256(pepper, 'check of the pepper').toString('hex')
 
 /**
- * Whether the pepper is the recorded one: of the service that started, or of the stored keys. Keys of
- * an earlier version have no check until one is used.
+ * Whether the pepper is the recorded one: of the service that started, or of the stored keys. Keys
+ * of an earlier version have no check until one is used.
  * @throws Unavailable
  */
 export async function isPepperOfKeys({ pepperCheck, keyPepper }: PepperOptions): Promise<boolean> {

@@ -14,8 +14,8 @@ export function printJson(value: unknown, { stdout }: Pick<ProgramIo, 'stdout'>)
 export const jsonText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
 /**
- * Prints a secret to stdout. It exists nowhere else: where the write fails, `nextStep` is printed on
- * stderr, and the command fails.
+ * Prints a secret to stdout. It exists nowhere else: where the write fails, `nextStep` is printed
+ * on stderr, and the command fails.
  */
 export function printSecret(
   text: string,

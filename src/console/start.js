@@ -98,8 +98,8 @@ function scheduleCheck({ expires_at: expiresAt }) {
 }
 
 /**
- * Whether the session of the page continues. Only the server ends one, since the clock of the browser
- * may be wrong. All tabs share the cookie, so another one may have opened another account.
+ * Whether the session of the page continues. Only the server ends one, since the clock of the
+ * browser may be wrong. All tabs share the cookie, so another one may have opened another account.
  */
 async function checkSession() {
   if (current === null) return false

@@ -80,8 +80,8 @@ export const managementErrors = {
 type AnyErrorCode = ErrorCode | keyof typeof managementErrors
 
 /**
- * Of the management API and the console: an unknown route, file or move, or a part that a session may
- * not see.
+ * Of the management API and the console: an unknown route, file or move, or a part that a session
+ * may not see.
  */
 export const RESOURCE_NOT_FOUND_MESSAGE =
   'Recurso não encontrado. Confira o método, o endereço e os ids.'

@@ -101,8 +101,8 @@ async function openOpenSearch(
 const FORGETS_DELETIONS = { 'index.gc_deletes': -1 }
 
 /**
- * Deletes all documents. The orders index forgets the versions of deleted documents at once, because
- * write timestamps start over. It is recreated where a test left another one.
+ * Deletes all documents. The orders index forgets the versions of deleted documents at once,
+ * because write timestamps start over. It is recreated where a test left another one.
  */
 async function empty(prefix: string, shards: number): Promise<void> {
   const orders = `${prefix}orders-v*`

@@ -81,9 +81,9 @@ function routeTo(origin: string, size: number, ca?: string): Route {
 }
 
 /**
- * Our own loops on plain sockets, since they run on the CPUs that they measure: undici costs several
- * times as much, and autocannon counts in whole milliseconds. With more concurrent requests than
- * connections, requests wait for a free one.
+ * Our own loops on plain sockets, since they run on the CPUs that they measure: undici costs
+ * several times as much, and autocannon counts in whole milliseconds. With more concurrent requests
+ * than connections, requests wait for a free one.
  */
 export function createLoadClient(
   { origins, ca }: Target,

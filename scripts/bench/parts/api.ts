@@ -39,7 +39,9 @@ const ALL_RATIOS = [
   { ...perRaw, name: 'api÷straightforward', per: 'straightforward' },
   { ...perRaw, ...cpu, name: 'cpu api÷straightforward', per: 'straightforward' },
 ] as const
-/** Further loads would double the time of the part, so they have these cases and contenders only. */
+/**
+ * Further loads would double the time of the part, so they have these cases and contenders only.
+ */
 const FURTHER_CASES = ['large created 20', 'large created 100']
 const MANY = { connections: 64, names: ['raw', PROXY, 'api', 'embedded'] }
 const ALONE = { connections: 1, names: ['raw', PROXY, 'api'] }

@@ -30,8 +30,8 @@ const EMBEDDED_LEGEND = `sqlite: the rows of such a load, inserted into the same
 embedded: index load into an empty embedded database; /s: documents`
 
 /**
- * `index load` of source orders against sequential bulk requests with the same documents, and into an
- * embedded database against SQLite alone with the same rows.
+ * `index load` of source orders against sequential bulk requests with the same documents, and into
+ * an embedded database against SQLite alone with the same rows.
  */
 export const loadPart: Part = {
   name: 'load',

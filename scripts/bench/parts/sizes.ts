@@ -30,7 +30,9 @@ export function sizesUpTo(largest: number): number[] {
   return [...sizes, largest]
 }
 
-/** Accounts that fill the index up to `total` orders, at most as large as the largest measured one. */
+/**
+ * Accounts that fill the index up to `total` orders, at most as large as the largest measured one.
+ */
 export function otherSizes(measured: readonly number[], total: number): number[] {
   const largest = measured.at(-1) ?? SMALLEST
   const others: number[] = []
@@ -98,9 +100,10 @@ const scenarioName = (sort: Sort, depth: string) => `${shortSort(sort)} ${depth}
 
 /**
  * The API's p50 of the largest account by that of smaller ones, and that of the deepest page by
- * that of the first: the worst of all depths, and of all sizes. First pages, which most clients read,
- * are also compared alone. The last cost is the API's share of that growth: how much more of the raw
- * search a page of the largest account costs than one of the smallest. `sizes` is ascending.
+ * that of the first: the worst of all depths, and of all sizes. First pages, which most clients
+ * read, are also compared alone. The last cost is the API's share of that growth: how much more of
+ * the raw search a page of the largest account costs than one of the smallest. `sizes` is
+ * ascending.
  */
 export function sizeCosts(sizes: readonly number[], results: readonly Result[]): Ratios {
   const [smallest = 0, largest = 0] = [sizes[0], sizes.at(-1)]

@@ -93,8 +93,8 @@ async function preparePage(
 }
 
 /**
- * Starts a program in a separate process and returns the milliseconds until its first right response
- * on the port in `PORT`. Kills it `lingerMs` later.
+ * Starts a program in a separate process and returns the milliseconds until its first right
+ * response on the port in `PORT`. Kills it `lingerMs` later.
  */
 async function timeFirstAnswer(
   scratch: Scratch,

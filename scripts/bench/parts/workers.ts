@@ -94,7 +94,10 @@ export const workersPart: Part = {
   },
 }
 
-/** The throughput of several services behind the edge, without a ratio: it depends on the processors. */
+/**
+ * The throughput of several services behind the edge, without a ratio: it depends on the
+ * processors.
+ */
 async function measureEdge(
   context: BenchContext,
   cases: BenchContext['cases'],

@@ -27,8 +27,8 @@ const NOT_UTF8 = [
 const MAGIC_BYTES = 4
 
 /**
- * Opens a file, or `stdin` for `-`. Reading the chunks throws an error that names the file, also when
- * it cannot be opened, or is compressed or UTF-16. When `signal` aborts, reading fails.
+ * Opens a file, or `stdin` for `-`. Reading the chunks throws an error that names the file, also
+ * when it cannot be opened, or is compressed or UTF-16. When `signal` aborts, reading fails.
  * @throws Error naming the file when there is none
  */
 export async function openInput(

@@ -6,7 +6,9 @@ import { retryUntilDeadline } from '../../lib/async/retry-until-deadline.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
 
-/** Options of a load: how orders are stamped and announced, and how an indexed version is handled. */
+/**
+ * Options of a load: how orders are stamped and announced, and how an indexed version is handled.
+ */
 export interface WriterFlags {
   live?: true
   history?: true
@@ -75,7 +77,9 @@ function withKeyUseCheck(
   let checkedAt = monotonicClock()
   let lastCheck: Promise<void> = Promise.resolve()
 
-  /** A client whose first use is later than this check reads all orders that were written before. */
+  /**
+   * A client whose first use is later than this check reads all orders that were written before.
+   */
   function wasAnyKeyUsed(): Promise<boolean> {
     const retries = {
       deadlineMs: CHECK_DEADLINE_MS,

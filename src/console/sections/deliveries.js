@@ -84,7 +84,8 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
   function card(delivery, endpoint, refresh) {
     const { attempts, order_id: orderId, sequence } = delivery
     const last = attempts.at(-1)
-    // An order may have several events of a type within a minute. A test has neither order nor number.
+    // An order may have several events of a type within a minute. A test has neither order nor
+    // number.
     const event = orderId && `${orderId}, evento ${sequence}`
     const parts = [eventName(delivery.type), event, last && formatSecond(last.at)]
     const object = parts.filter(Boolean).join(', ')

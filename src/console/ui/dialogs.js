@@ -18,8 +18,9 @@ function openDialog(title, content, props) {
 }
 
 /**
- * Asks for fields, or only for a confirmation. `submit` receives the form's data; its error is shown
- * in the dialog, which then stays open. `refresh` shows a change whose response did not arrive.
+ * Asks for fields, or only for a confirmation. `submit` receives the form's data; its error is
+ * shown in the dialog, which then stays open. `refresh` shows a change whose response did not
+ * arrive.
  */
 export function openForm({ title, intro, fields = [], action, isDanger = false, submit, refresh }) {
   const error = h('p', { class: 'error', role: 'alert' })

@@ -4,7 +4,8 @@ import type { Capability } from '../../management/sessions/session-store.ts'
 import { ApiError, RESOURCE_NOT_FOUND_MESSAGE } from '../api-error.ts'
 
 /**
- * The sender of a request, and what it may do: a token of the platform, or a session of the console.
+ * The sender of a request, and what it may do: a token of the platform, or a session of the
+ * console.
  */
 export interface Principal {
   /** In the audit log. */

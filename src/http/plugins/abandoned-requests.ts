@@ -6,7 +6,9 @@ export type AbandonedListener = (request: FastifyRequest, reply: FastifyReply) =
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Adds a listener for all requests of the app: `onResponse` does not run for abandoned ones. */
+    /**
+     * Adds a listener for all requests of the app: `onResponse` does not run for abandoned ones.
+     */
     onAbandoned(listener: AbandonedListener): void
   }
   interface FastifyRequest {

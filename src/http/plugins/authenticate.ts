@@ -53,8 +53,8 @@ const TRUSTED_MS = 25 * HOUR_MS
 /**
  * Authenticates the bearer key and enforces the block of IP addresses with repeated failures. A key
  * that was valid within a day skips the address counter, so a typical request makes one limiter
- * decision. Another valid key only reads the block; an invalid key reads and counts in one step. The
- * first use of a key is stored before its request continues.
+ * decision. Another valid key only reads the block; an invalid key reads and counts in one step.
+ * The first use of a key is stored before its request continues.
  */
 export default fp<AuthenticateOptions>(
   async (app, { pepper, keys, keyCache, limiter, clock, requestDeadlineMs }) => {

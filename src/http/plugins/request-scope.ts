@@ -15,8 +15,8 @@ export interface RequestScopeOptions {
 }
 
 /**
- * Gives every request one deadline, stops its store calls when the client disconnects, and frees its
- * pages when the response is sent.
+ * Gives every request one deadline, stops its store calls when the client disconnects, and frees
+ * its pages when the response is sent.
  */
 export default fp<RequestScopeOptions>(
   async (app, { deadlineMs }) => {

@@ -7,8 +7,8 @@ export interface UsageOptions {
 }
 
 /**
- * Counts every authenticated response by key and status, including those with 304 and 429, and those
- * that the client did not read to the end.
+ * Counts every authenticated response by key and status, including those with 304 and 429, and
+ * those that the client did not read to the end.
  */
 export default fp<UsageOptions>(
   async (app, { usage }) => {

@@ -1,6 +1,6 @@
 /**
- * The public files of `openapi/recipes`. A list, because a recipe that was run there leaves copies of
- * orders in its folder. Without `.npmrc` and `.gitignore`, which npm leaves out of packages.
+ * The public files of `openapi/recipes`. A list, because a recipe that was run there leaves copies
+ * of orders in its folder. Without `.npmrc` and `.gitignore`, which npm leaves out of packages.
  */
 export const recipeFiles = [
   'README.md',

@@ -35,9 +35,10 @@ export default fp(
         for (const { req, headersSent } of inFlight) if (headersSent) req.socket.destroy()
       }, RESPONSE_TIMEOUT_MS).unref()
 
-      // Node's `close()` takes a connection for idle, and closes it, whose response is ended but not
-      // completely flushed: its client would get the beginning only. Before the wait for them the
-      // server stops listening, because the timers above close no connection that is accepted later.
+      // Node's `close()` takes a connection for idle, and closes it, whose response is ended but
+      // not completely flushed: its client would get the beginning only. Before the wait for them
+      // the server stops listening, because the timers above close no connection that is accepted
+      // later.
       if (app.server.listening) Server.prototype.close.call(app.server)
       const deadline = monotonicClock() + RESPONSE_TIMEOUT_MS
       const isReading = () => [...inFlight].some(({ writableEnded }) => writableEnded)

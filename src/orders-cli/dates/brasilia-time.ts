@@ -17,8 +17,8 @@ const brasiliaFormat = new Intl.DateTimeFormat('pt-BR', {
 })
 
 /**
- * The fields of an instant in the time zone of Brasília; `null` if the text is not an instant, or an
- * instant that spreadsheets cannot show.
+ * The fields of an instant in the time zone of Brasília; `null` if the text is not an instant, or
+ * an instant that spreadsheets cannot show.
  */
 function brasiliaFields(instant: string): Record<string, string> | null {
   const epochMs = Date.parse(instant)

@@ -17,8 +17,8 @@ const SAVE_STATE = `INSERT INTO sync_state (only_one, json) VALUES (1, ?)
 
 /**
  * A store in an SQLite database, where a page and its state are one transaction. `file`: absolute;
- * `name`: the file as typed, for messages. Its methods throw a CommandError once the file is deleted
- * or replaced.
+ * `name`: the file as typed, for messages. Its methods throw a CommandError once the file is
+ * deleted or replaced.
  * @throws CommandError if the file is something else, or another process holds the lock
  */
 export async function openSqliteStore(
@@ -52,7 +52,9 @@ function storeIn(
     'SELECT count(*) AS total, coalesce(sum(seen_in < ?), 0) AS unseen FROM orders',
   )
   let changes = 0
-  /** Whether the log may have the pages of before a deletion; at first, one by an earlier process. */
+  /**
+   * Whether the log may have the pages of before a deletion; at first, one by an earlier process.
+   */
   let isLogStale = true
 
   /** SQLite keeps using a deleted file. Called before a read of the state, and after writes. */
@@ -88,8 +90,8 @@ function storeIn(
       db.exec('BEGIN IMMEDIATE')
       try {
         for (const order of orders) {
-          // SQLite would decode half of an emoji, which an earlier release may have stored, into bytes
-          // that are not UTF-8.
+          // SQLite would decode half of an emoji, which an earlier release may have stored, into
+          // bytes that are not UTF-8.
           const json = replaceLoneSurrogates(JSON.stringify(order))
           if (readOrder.get(order.id)?.['json'] !== json) changed++
           upsert.run(order.id, json, state.pass.number)

@@ -14,8 +14,8 @@ export interface PartFile {
   /** Whether it continues the export of an earlier process. */
   isResumed: boolean
   /**
-   * Keeps, until the first order is written, whether the key masks personal data, for a later process
-   * that resumes the export.
+   * Keeps, until the first order is written, whether the key masks personal data, for a later
+   * process that resumes the export.
    * @throws CommandError if the orders so far were read with the other kind of key
    */
   confirmMask(isMasked: boolean): void

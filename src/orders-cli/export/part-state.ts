@@ -22,8 +22,8 @@ export interface PartState {
   bytes: number
   orders: number
   /**
-   * Whether the key masks personal data. Absent where the API does not show it, and in a state of an
-   * earlier version.
+   * Whether the key masks personal data. Absent where the API does not show it, and in a state of
+   * an earlier version.
    */
   isMasked?: boolean
 }

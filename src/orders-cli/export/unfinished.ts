@@ -51,7 +51,8 @@ export async function findUnfinished(
 
 /**
  * A file with orders of both kinds would show some customers without their data.
- * @throws CommandError if the key masks personal data, and that of the state does not, or vice versa
+ * @throws CommandError if the key masks personal data, and that of the state does not, or vice
+ * versa
  */
 export function rejectOtherMask(file: string, { isMasked: before }: PartState, isMasked: boolean) {
   if (before === undefined || before === isMasked) return

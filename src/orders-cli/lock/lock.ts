@@ -19,7 +19,8 @@ const EXPIRY_MS = MINUTE_MS
 export interface Lock {
   /**
    * Renews the lock. Call it before each write, because a suspended machine renews no lock.
-   * @throws CommandError if the lock was removed since then, alone or with its folder; system errors
+   * @throws CommandError if the lock was removed since then, alone or with its folder; system
+   * errors
    */
   assertHeld(): Promise<void>
   release(): Promise<void>
@@ -27,8 +28,8 @@ export interface Lock {
 
 /**
  * Excludes other processes: each creates its own lock file, `<prefix><process>`, and proceeds only
- * if no other lock file exists, so two never proceed. A dead process's lock file is removed: at once
- * where the process table shows that it is dead, otherwise after a minute without a renewal. A
+ * if no other lock file exists, so two never proceed. A dead process's lock file is removed: at
+ * once where the process table shows that it is dead, otherwise after a minute without a renewal. A
  * start waits for that, because a restarted container finds the lock that it had before. A lock of
  * the kernel would need SQLite, which Node 20 lacks, and support of the network file system.
  * @throws CommandError with `busy` if another process holds the lock; an abort; system errors

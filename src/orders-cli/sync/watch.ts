@@ -21,8 +21,8 @@ const MAX_PAUSE_MS = 7 * DAY_MS
 export type Sync = (isFirst: boolean) => Promise<SyncResult & { changes: number }>
 
 /**
- * Syncs at intervals until it is interrupted. An outage of the API, or another program's lock on the
- * database, is reported once. The sync is retried at the next interval, or after a longer
+ * Syncs at intervals until it is interrupted. An outage of the API, or another program's lock on
+ * the database, is reported once. The sync is retried at the next interval, or after a longer
  * `Retry-After`. `print` receives a line per sync that changed something.
  * @throws permanent errors, such as a revoked key
  */

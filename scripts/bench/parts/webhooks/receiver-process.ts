@@ -18,7 +18,9 @@ export const programFile = (name: string) => fileURLToPath(new URL(name, import.
 
 const CHECK_MS = 50
 
-/** Starts a receiver for all endpoints. Its groups accept until they are given another behaviour. */
+/**
+ * Starts a receiver for all endpoints. Its groups accept until they are given another behaviour.
+ */
 export async function startReceiver(scope: AsyncDisposableStack) {
   const server = scope.use(await startServer({ program: programFile('receiver.ts'), args: [] }))
 

@@ -33,7 +33,8 @@ export interface ManagementServers {
 const OFF: ManagementServers = { access: null, consoleLink: null, close: async () => {} }
 
 /**
- * Serves the management API on `MANAGEMENT_PORT` and the console on `CONSOLE_PORT`, over one domain.
+ * Serves the management API on `MANAGEMENT_PORT` and the console on `CONSOLE_PORT`, over one
+ * domain.
  * @throws Error naming the setting of a port that cannot be bound
  */
 export async function startManagementServers(

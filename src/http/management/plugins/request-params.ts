@@ -4,8 +4,8 @@ import { ManagementError } from '../../../management/management-error.ts'
 import { handleUnknownParams } from '../../unknown-params.ts'
 
 /**
- * Validates what all routes have in common: account ids in paths, and the names of query parameters,
- * which each route declares in its schema.
+ * Validates what all routes have in common: account ids in paths, and the names of query
+ * parameters, which each route declares in its schema.
  */
 export default fp(
   async (app) => {

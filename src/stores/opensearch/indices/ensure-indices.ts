@@ -99,7 +99,8 @@ export function createEnsureIndices(
     const remaining = recordDefinitions(names, shards).filter(
       ([alias]) => !(exceptVersionRecords && alias === names.versionRecords),
     )
-    // At the same time, so that OpenSearch starts their shards in fewer updates of its cluster state.
+    // At the same time, so that OpenSearch starts their shards in fewer updates of its cluster
+    // state.
     await Promise.all(
       remaining.map(([alias, definition]) =>
         // The next fence restores the alias of the version records.

@@ -42,8 +42,8 @@ export const sortOrders = {
 } as const satisfies Record<Sort, object>
 
 /**
- * The statement of one page, for `joinRows`. It names each index, because the planner would otherwise
- * filter by the range of the other sort and sort all matches for every page. `leading`:
+ * The statement of one page, for `joinRows`. It names each index, because the planner would
+ * otherwise filter by the range of the other sort and sort all matches for every page. `leading`:
  * the condition whose index it follows; `null` for the index of the sort. Pure.
  */
 export function pageStatement(
@@ -63,7 +63,8 @@ export function pageStatement(
 
 /**
  * The sort keys and ids of a page. SQLite merges the values of a lookup, each of which has its rows
- * in order, and reads no further than the page; a subquery or `LIMIT` of their own would prevent it.
+ * in order, and reads no further than the page; a subquery or `LIMIT` of their own would prevent
+ * it.
  */
 function keysStatement(query: PageQuery, leading: LeadingCondition): Statement {
   const { lookupIndex, column, direction } = sortOrders[query.sort]

@@ -18,8 +18,8 @@ import type { HealthWriter } from './health-writer.ts'
 /** Applies changes of endpoints to their lanes and deliveries. */
 export interface EndpointLifecycle {
   /**
-   * Finds what is pending or held: when a term begins, and again from time to time, in case a change was
-   * missed.
+   * Finds what is pending or held: when a term begins, and again from time to time, in case a
+   * change was missed.
    * @throws Unavailable
    */
   load(): Promise<void>
@@ -27,15 +27,15 @@ export interface EndpointLifecycle {
   apply(changed: readonly Endpoint[]): void
   /**
    * Applies an endpoint that has a held delivery as it is stored, which the directory may not show
-   * yet. On return the lane is stopped until the change is applied, unless {@link load} did not know
-   * the endpoint, and is not finished.
+   * yet. On return the lane is stopped until the change is applied, unless {@link load} did not
+   * know the endpoint, and is not finished.
    * @throws Unavailable
    */
   applyStored(id: string): Promise<void>
   /**
    * Disables an endpoint after failures, unless a command changed it meanwhile. `failedAt`: one of
-   * these failures, epoch milliseconds. One that is `failing` is healthy instead when every delivery
-   * that failed was canceled: its few attempts say nothing of all the time since.
+   * these failures, epoch milliseconds. One that is `failing` is healthy instead when every
+   * delivery that failed was canceled: its few attempts say nothing of all the time since.
    */
   disable(endpoint: Endpoint, reason: DisabledReason, failedAt: number): void
   /** Waits for the changes in progress. */

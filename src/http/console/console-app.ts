@@ -9,7 +9,6 @@ import sandboxRoutes from '../management/routes/sandbox.ts'
 import usageRoutes from '../management/routes/usage.ts'
 import webhookEndpointActionsRoutes from '../management/routes/webhook-endpoint-actions.ts'
 import webhookEndpointsRoutes from '../management/routes/webhook-endpoints.ts'
-import { throwNotFound } from '../plugins/error-handler.ts'
 import sameOrigin from './plugins/same-origin.ts'
 import securityHeaders from './plugins/security-headers.ts'
 import sessionAuthentication from './plugins/session-authentication.ts'
@@ -53,7 +52,7 @@ export function buildConsoleApp(options: ConsoleAppOptions): FastifyInstance {
         account.register(usageRoutes, { ...ofAccount, usage: stores.usage, clock })
         account.register(latestOrders, { ...ofAccount, store, cursors: orderCursors })
       })
-      v1.setNotFoundHandler(throwNotFound)
+      v1.setNotFoundHandler(v1.throwNotFound)
     },
     { prefix: '/v1' },
   )

@@ -3,8 +3,6 @@ import type { ManagementToken } from '../../config/parsers.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
 import type { Management } from '../../management/management.ts'
 import type { ManagementMetrics } from '../../observability/metrics/management.ts'
-import { RESOURCE_NOT_FOUND_MESSAGE } from '../api-error.ts'
-import { throwNotFound } from '../plugins/error-handler.ts'
 import docs from '../routes/docs.ts'
 import { managementDocs } from '../routes/docs-contents.ts'
 import type { ServerLimits } from '../server/http-server.ts'
@@ -62,7 +60,7 @@ export function buildManagementApp(
     const route = routeOptions.url ?? 'none'
     metrics.requestSeconds.observe({ method, route, status: statusCode }, elapsedTime / 1_000)
   })
-  app.register(docs, { contents: managementDocs, notFoundMessage: RESOURCE_NOT_FOUND_MESSAGE })
+  app.register(docs, { contents: managementDocs })
   app.register(
     async (v1) => {
       const onRejected = () => metrics.rejectedTokens.inc()
@@ -87,7 +85,7 @@ export function buildManagementApp(
         onResult: (result) => metrics.sourceOrders.inc({ result }),
       })
       v1.register(sessionsRoutes, { ...account, sessions, consoleUrl })
-      v1.setNotFoundHandler(throwNotFound)
+      v1.setNotFoundHandler(v1.throwNotFound)
     },
     { prefix: '/v1' },
   )

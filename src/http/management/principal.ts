@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../../management/audit/audit-entry.ts'
 import type { Capability } from '../../management/sessions/session-store.ts'
-import { ApiError, RESOURCE_NOT_FOUND_MESSAGE } from '../api-error.ts'
+import { ApiError } from '../api-error.ts'
 
 /**
  * The sender of a request, and what it may do: a token of the platform, or a session of the
@@ -51,8 +51,7 @@ export function authorize(
   const seesAccount = principal.accountId === null || principal.accountId === accountId
   const hasPart =
     capabilities === null || (capability !== undefined && capabilities.includes(capability))
-  if (!seesAccount || !hasPart)
-    throw new ApiError('resource_missing', { message: RESOURCE_NOT_FOUND_MESSAGE })
+  if (!seesAccount || !hasPart) request.server.throwNotFound()
   if (isChange && !principal.mayChange) throw new ApiError('forbidden_role')
 }
 

@@ -7,6 +7,10 @@ import { ApiError, renderError } from '../api-error.ts'
 import { JSON_TYPE } from '../headers.ts'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Of a route or a file that does not exist. @throws ApiError `resource_missing` */
+    throwNotFound: () => never
+  }
   interface FastifyRequest {
     /** The error of the response; `null` for a successful one. */
     apiError: ApiError | null
@@ -16,7 +20,7 @@ declare module 'fastify' {
 export interface ErrorHandlerOptions {
   /** The response to an error of this app's domain; `undefined` for any other error. */
   toApiError?(thrown: unknown, route: FastifyRequest['routeOptions']): ApiError | undefined
-  /** Of the 404 for an unknown route; that of the catalogue when absent. */
+  /** Of the 404 for an unknown route or file; that of the catalogue when absent. */
   notFoundMessage?: string
 }
 
@@ -43,19 +47,17 @@ export default fp<ErrorHandlerOptions>(
       return reply.code(error.status).type(JSON_TYPE).send(renderError(error, request.id))
     })
 
-    app.setNotFoundHandler(throwNotFound)
+    app.decorate('throwNotFound', () => {
+      throw new ApiError('resource_missing', message ? { message } : {})
+    })
+    app.setNotFoundHandler(app.throwNotFound)
     // Before body parsing: a request for an unknown route is a 404 whatever its body contains.
     app.addHook('preParsing', async (request) => {
-      if (request.is404) throw new ApiError('resource_missing', message ? { message } : {})
+      if (request.is404) app.throwNotFound()
     })
   },
   { name: 'error-handler', dependencies: ['request-log'] },
 )
-
-/** The response for a route or a file that does not exist. @throws ApiError `resource_missing` */
-export function throwNotFound(): never {
-  throw new ApiError('resource_missing')
-}
 
 function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof InvalidParamError) {

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { readOpenApiFile } from '../../openapi/openapi-files.ts'
-import { ApiError } from '../api-error.ts'
 import { contentSecurityPolicy } from '../content-security-policy.ts'
 import { contentTypeOf } from '../content-type.ts'
 import { acceptsHtml } from '../headers.ts'
@@ -14,22 +13,16 @@ const CONTENT_SECURITY_POLICY = contentSecurityPolicy()
 
 export interface DocsOptions {
   contents: DocsContents
-  /** Of the 404 for a file that does not exist; that of the catalogue when absent. */
-  notFoundMessage?: string
 }
 
 /** The documentation of an API without authentication: the page, and the files it consists of. */
 export default fp<DocsOptions>(
-  async (app, { contents, notFoundMessage: message }) => {
+  async (app, { contents }) => {
     const files = readDocsFiles(contents)
-
-    function throwNotFound(): never {
-      throw new ApiError('resource_missing', message ? { message } : {})
-    }
 
     const sendFile = async (request: FastifyRequest, reply: FastifyReply) => {
       const [path = ''] = request.url.split('?')
-      const file = files.get(path) ?? throwNotFound()
+      const file = files.get(path) ?? app.throwNotFound()
       reply.headers({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' })
       if (path === PAGE) reply.header('Content-Security-Policy', CONTENT_SECURITY_POLICY)
       return sendStaticFile(request, reply, file)
@@ -37,7 +30,7 @@ export default fp<DocsOptions>(
     // A person who types the address finds the page; a program finds out that its path is wrong.
     const sendToPage = async (request: FastifyRequest, reply: FastifyReply) => {
       reply.header('Vary', 'Accept')
-      return acceptsHtml(request.headers.accept) ? reply.redirect(PAGE) : throwNotFound()
+      return acceptsHtml(request.headers.accept) ? reply.redirect(PAGE) : app.throwNotFound()
     }
 
     for (const path of files.keys()) if (!path.startsWith(`${PAGE}/`)) app.get(path, sendFile)

@@ -10,7 +10,6 @@ import type { Limiter } from '../../rate-limit/limiter.ts'
 import authenticate from '../plugins/authenticate.ts'
 import authorize from '../plugins/authorize.ts'
 import deprecationHeaders from '../plugins/deprecations.ts'
-import { throwNotFound } from '../plugins/error-handler.ts'
 import rateLimit from '../plugins/rate-limit.ts'
 import requestScope from '../plugins/request-scope.ts'
 import usageCounts from '../plugins/usage.ts'
@@ -47,7 +46,7 @@ const v1: FastifyPluginAsync<V1Options> = async (app, options) => {
   app.register(accountRoutes)
   app.register(ordersRoutes, { store, cursors })
   // Set here, so that the checks above also apply to unknown paths below /v1.
-  app.setNotFoundHandler(throwNotFound)
+  app.setNotFoundHandler(app.throwNotFound)
 }
 
 export default v1

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, RESOURCE_NOT_FOUND_MESSAGE } from '../../api-error.ts'
 import { contentTypeOf } from '../../content-type.ts'
 import { acceptsHtml } from '../../headers.ts'
 import { createStaticFile, type StaticFile, sendStaticFile } from '../../static-file.ts'
@@ -17,12 +16,12 @@ const pageRoutes: FastifyPluginAsync = async (app) => {
   const files = readPageFiles()
 
   function send(request: FastifyRequest, reply: FastifyReply, name: string) {
-    return sendStaticFile(request, reply, files.get(name) ?? throwMissing())
+    return sendStaticFile(request, reply, files.get(name) ?? app.throwNotFound())
   }
   // A browser keeps the fragment of a link, so a link with a slash too many still starts a session.
   const sendToPage = async (request: FastifyRequest, reply: FastifyReply) => {
     reply.header('Vary', 'Accept')
-    return acceptsHtml(request.headers.accept) ? reply.redirect(CONSOLE_PATH) : throwMissing()
+    return acceptsHtml(request.headers.accept) ? reply.redirect(CONSOLE_PATH) : app.throwNotFound()
   }
 
   app.get(CONSOLE_PATH, async (request, reply) => send(request, reply, 'page.html'))
@@ -34,10 +33,6 @@ const pageRoutes: FastifyPluginAsync = async (app) => {
 }
 
 export default pageRoutes
-
-function throwMissing(): never {
-  throw new ApiError('resource_missing', { message: RESOURCE_NOT_FOUND_MESSAGE })
-}
 
 /** Reads all files at start, to fail early. Names are paths below the folder. */
 function readPageFiles(): Map<string, StaticFile> {

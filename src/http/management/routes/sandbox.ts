@@ -6,7 +6,6 @@ import {
   type SandboxManagement,
 } from '../../../management/sandbox/sandbox-management.ts'
 import { sandboxScenarios, scenarioJson } from '../../../management/sandbox/sandbox-scenarios.ts'
-import { ApiError, RESOURCE_NOT_FOUND_MESSAGE } from '../../api-error.ts'
 import { defineBody, NoFields } from '../body.ts'
 import { PageParams, parsePage, renderPage } from '../list-page.ts'
 import { AccountItemParams, AccountParams } from '../path-params.ts'
@@ -66,8 +65,7 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
   app.post(`${url}/:id/:move`, { schema: { params: MoveParams } }, async (request) => {
     const { account: accountId, id: orderId, move } = request.params
     authorize(request, { accountId, capability, isChange: true })
-    if (!isSandboxMove(move))
-      throw new ApiError('resource_missing', { message: RESOURCE_NOT_FOUND_MESSAGE })
+    if (!isSandboxMove(move)) return app.throwNotFound()
     NoFields.parse(request.body)
     const target = { accountId, orderId }
     const requestId = request.idempotencyClaim?.requestId

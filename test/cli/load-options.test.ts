@@ -96,8 +96,15 @@ describe('index load --reproject', () => {
     await load(input)
     await downgradeSchema(backend, 'acc_1', 'ord_1', 'utm')
     const again = async (...args: string[]) => JSON.parse((await load(input, ...args)).stdout)
+    const check = () => runCommand(['index', 'check', '-'], backend.env, input)
     expect(await again()).toMatchObject({ written: 0, older: 2 })
+    const { stdout, stderr } = await check()
+    expect(stdout).toContain(
+      'the document of an older schema version does not show version 1: /utm',
+    )
+    expect(stderr).toContain('use "index load --live --reproject FILE"')
     expect(await again('--reproject')).toMatchObject({ written: 1, older: 1 })
     expect(await again('--reproject')).toMatchObject({ written: 0, older: 2 })
+    expect(await check()).toMatchObject({ code: 0, stderr: '' })
   })
 })

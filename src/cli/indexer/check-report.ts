@@ -22,6 +22,7 @@ export function printReport(
 ): void {
   if (countInconsistencies(counts) > 0) stderr.write(`${REPAIR}\n`)
   if (counts.damaged > 0) stderr.write(`${REPAIR_OF_RECORDS}\n`)
+  if (counts.different > 0) stderr.write(`${REPAIR_OF_OLDER_SCHEMA}\n`)
   if (asJson) {
     const publicExamples = examples.map(({ kind, accountId, orderId, what, fields }) => {
       return { kind, account_id: accountId, order_id: orderId, what, fields }
@@ -39,6 +40,8 @@ export function printReport(
 const REPAIR =
   '"index load --repair FILE" repairs the orders in FILE: it writes missing, damaged and different documents and removes their extra ones. An extra order that FILE lacks needs its newest version or its deletion in FILE'
 const REPAIR_OF_RECORDS = 'It rewrites no damaged version record, whose line names the next step'
+const REPAIR_OF_OLDER_SCHEMA =
+  'For documents of an older schema version, use "index load --live --reproject FILE": a repair would announce each new field by webhook'
 
 function countInconsistencies(counts: Omit<CheckReport, 'examples'>): number {
   return inconsistencyKinds.reduce((sum, kind) => sum + counts[kind], 0)

@@ -1,4 +1,5 @@
 import { parseJson } from '../../lib/text/json.ts'
+import { ORDER_SCHEMA_VERSION } from '../../orders/order.ts'
 import { NULL_INSTANT_KEY, type ViewKey } from '../../orders/order-store.ts'
 import { upgradeOrder } from '../../orders/upgrade-order.ts'
 import type { Change, ValidationError } from '../projection/change.ts'
@@ -52,7 +53,9 @@ export function compareDocuments(
       return [{ ...key, kind: 'missing', what, fields: [] }]
     }
     const fields = differingFields(view, document, hasUpdatedAt)
-    const what = `the document does not show version ${change.version}${indexedVersion}`
+    const isOlder = Number(document.keys.shape) < ORDER_SCHEMA_VERSION
+    const subject = isOlder ? 'the document of an older schema version' : 'the document'
+    const what = `${subject} does not show version ${change.version}${indexedVersion}`
     return fields.length === 0 ? [] : [{ ...key, kind: 'different', what, fields }]
   })
   return isBehind && inconsistencies.length === 0

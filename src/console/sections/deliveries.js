@@ -15,7 +15,7 @@ import {
 import { field, select } from '../ui/dialogs.js'
 import { h } from '../ui/dom.js'
 import { formatAgo, formatMoment, formatSecond } from '../ui/format.js'
-import { DELIVERY_STATES, eventName } from '../ui/names.js'
+import { DELIVERY_STATES, eventName, webhookNames } from '../ui/names.js'
 
 const LEAD =
   'Cada aviso enviado ao seu sistema, e se ele o recebeu. Um aviso que falhou é repetido sozinho por até 3 dias.'
@@ -39,11 +39,9 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
 
   function deliveriesOf(endpoints) {
     const list = h('div')
-    const names = endpoints.map(({ id, url, description, test }) => {
-      const name = description ?? url
-      return [id, test ? `${name} (teste)` : name]
-    })
-    const chosen = select(names, endpointId ?? endpoints[0].id)
+    const names = webhookNames(endpoints, ({ description, url }) => description ?? url)
+    const options = endpoints.map(({ id }, at) => [id, names[at]])
+    const chosen = select(options, endpointId ?? endpoints[0].id)
     const onlyFailed = h('input', { type: 'checkbox' })
     const chosenEndpoint = () => endpoints.find(({ id }) => id === chosen.value)
     const cardOf = (delivery) => card(delivery, chosenEndpoint(), refresh)

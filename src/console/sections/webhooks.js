@@ -14,7 +14,7 @@ import {
 import { openForm, overlapField, showSecret } from '../ui/dialogs.js'
 import { h } from '../ui/dom.js'
 import { formatAgo, formatMoment, formatNumber } from '../ui/format.js'
-import { eventName } from '../ui/names.js'
+import { eventName, webhookNames } from '../ui/names.js'
 import { openWebhookForm } from './webhook-form.js'
 
 const LEAD =
@@ -36,19 +36,27 @@ export function webhooksSection(api, { show }) {
 
   async function load() {
     const data = await api.list('/webhook-endpoints')
-    if (data.length > 0) return h('ul', { class: 'cards' }, data.map(card))
+    if (data.length > 0) return cards(data)
     const text = 'Cadastre o endereço do seu sistema, e ele fica sabendo de cada mudança na hora.'
     return empty('webhooks', 'Nenhum sistema é avisado ainda', text, createButton())
   }
 
-  function card(endpoint) {
+  function cards(endpoints) {
+    const names = webhookNames(endpoints, ({ description, url }) =>
+      description === null ? url : `${description}, ${url}`,
+    )
+    return h(
+      'ul',
+      { class: 'cards' },
+      endpoints.map((endpoint, at) => card(endpoint, names[at])),
+    )
+  }
+
+  function card(endpoint, name) {
     const isEnabled = endpoint.status === 'enabled'
     const change = (action, said) => () =>
       run(() => api.post(`${pathOf(endpoint)}/${action}`), said)
-    const { description, url } = endpoint
-    const name = description === null ? url : `${description}, ${url}`
-    const object = endpoint.test ? `${name} (teste)` : name
-    const cardButton = buttonOf(object)
+    const cardButton = buttonOf(name)
     return h('li', { class: endpoint.test ? 'card test' : 'card' }, [
       h('div', { class: 'card-top' }, [
         h('h2', {}, endpoint.description ?? new URL(endpoint.url).host),
@@ -76,7 +84,7 @@ export function webhooksSection(api, { show }) {
             )
           : cardButton('Ativar', () => enable(endpoint)),
         cardButton('Ver entregas', () => show('entregas', endpoint.id)),
-        moreActions(`Mais ações de ${object}`, [
+        moreActions(`Mais ações de ${name}`, [
           cardButton('Editar', () => edit(endpoint)),
           cardButton('Trocar segredo', () => rollSecret(endpoint)),
           isEnabled && cardButton('Desativar', change('disable', 'Desativado.')),

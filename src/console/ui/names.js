@@ -23,6 +23,16 @@ export const EVENT_NAMES = {
 export const eventName = (type) =>
   type === 'webhook.test' ? 'Aviso de teste' : (EVENT_NAMES[type] ?? type)
 
+/** A different name for each webhook: those that would be equal end with the end of their id. */
+export function webhookNames(endpoints, nameOf) {
+  const names = endpoints.map((one) => (one.test ? `${nameOf(one)} (teste)` : nameOf(one)))
+  return names.map((name, at) =>
+    names.indexOf(name) === names.lastIndexOf(name)
+      ? name
+      : `${name}, …${endpoints[at].id.slice(-4)}`,
+  )
+}
+
 /** Order status → its name, and the tone of its badge. */
 export const ORDER_STATUSES = {
   AWAITING_PAYMENT: ['À espera de pagamento', 'wait'],

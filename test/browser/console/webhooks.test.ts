@@ -85,6 +85,22 @@ it('an edit removes the description of a webhook, and a double click sends one t
   await page.close()
 })
 
+it('two webhooks with the same address and description have different names', async () => {
+  const { page } = await openPage(service.browser, await service.createLink('acc_twins'), PHONE)
+  await createWebhooks(page, 'acc_twins', ['ERP', 'ERP', 'Loja'])
+  await page.getByRole('navigation').getByText('Webhooks').click()
+  await page.getByRole('heading', { name: 'Loja' }).waitFor()
+  const tests = page.getByRole('button', { name: 'Enviar um teste' })
+  const names = await tests.evaluateAll((buttons) => buttons.map(({ ariaLabel }) => ariaLabel))
+  expect([names.length, new Set(names).size]).toEqual([3, 3])
+  expect(names).toContain('Enviar um teste: Loja, https://erp.example/Loja')
+  await buttonsWith(page, 'Ver entregas').first().click()
+  const options = await page.getByRole('combobox').locator('option').allTextContents()
+  expect([options.length, new Set(options).size]).toEqual([3, 3])
+  expect(options).toContain('Loja')
+  await page.close()
+})
+
 it('the actions that open at the end of the screen of a phone are above its bar', async () => {
   const link = await service.createLink('acc_more')
   const { page } = await openPage(service.browser, link, PHONE)

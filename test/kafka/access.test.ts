@@ -15,6 +15,7 @@ import { runCommand } from '../support/cli/command.ts'
 import { watchInProcess } from '../support/cli/watch-process.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { temporaryFolder } from '../support/stores/backend.ts'
+import { createTestFolder } from '../support/stores/test-folder.ts'
 import { type KafkaFeed, openKafkaFeed } from '../support/streams/kafka-feed.ts'
 
 // A broker with TLS, logins and access rules.
@@ -53,11 +54,10 @@ afterAll(async () => {
 })
 
 let folder: string
-let remove: () => void
 let feed: KafkaFeed
 let env: Record<string, string>
 beforeEach(async () => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
   feed = await openKafkaFeed(kafka.plainBroker, { partitions: 1 })
   env = {
     DATA_DIR: folder,
@@ -70,7 +70,6 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await feed.close()
-  remove()
 })
 
 async function allow(

@@ -2,22 +2,20 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runCommand } from '../support/cli/command.ts'
 import { watchInProcess } from '../support/cli/watch-process.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
-import { temporaryFolder } from '../support/stores/backend.ts'
+import { createTestFolder } from '../support/stores/test-folder.ts'
 import { sharedBroker } from '../support/streams/broker.ts'
 import { type KafkaFeed, openKafkaFeed } from '../support/streams/kafka-feed.ts'
 
 let folder: string
-let remove: () => void
 let feed: KafkaFeed
 let env: Record<string, string>
 beforeEach(async () => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
   feed = await openKafkaFeed(sharedBroker(), { partitions: 2 })
   env = { DATA_DIR: folder, ...feed.env }
 })
 afterEach(async () => {
   await feed.close()
-  remove()
 })
 
 const run = (args: string[], input = '') => runCommand(['index', ...args], env, input)

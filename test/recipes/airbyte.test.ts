@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { installPython } from '../../scripts/python/packages.ts'
 import { recipe, runProgram } from '../support/cli/program.ts'
-import { temporaryFolder } from '../support/stores/backend.ts'
+import { createTestFolder } from '../support/stores/test-folder.ts'
 import { transientErrors } from './error-cases.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
 
@@ -34,12 +34,11 @@ beforeAll(async () => {
 }, INSTALL_MS)
 afterAll(() => service.close())
 
-let place: ReturnType<typeof temporaryFolder>
+let folder: string
 beforeEach(() => {
-  place = temporaryFolder()
+  folder = createTestFolder()
   service.faultServer.forget()
 })
-afterEach(() => place.remove())
 
 interface Message {
   type: string
@@ -55,13 +54,13 @@ async function read(state: readonly object[] = [], key = service.key) {
     state,
   }
   const options = Object.entries(files).flatMap(([name, content]) => {
-    const path = join(place.folder, `${name}.json`)
+    const path = join(folder, `${name}.json`)
     writeFileSync(path, JSON.stringify(content))
     return [`--${name}`, path]
   })
   const manifest = ['--manifest-path', recipe('airbyte/pedidos.yaml')]
   const { code, stdout } = await runProgram(source, ['read', ...manifest, ...options], {
-    cwd: place.folder,
+    cwd: folder,
   })
   const messages = stdout
     .split('\n')

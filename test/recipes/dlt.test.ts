@@ -4,12 +4,12 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { installPython } from '../../scripts/python/packages.ts'
 import { DEMO_ACCOUNT } from '../../src/demo/accounts.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { recipe, runProgram } from '../support/cli/program.ts'
-import { temporaryFolder } from '../support/stores/backend.ts'
+import { createTestFolder } from '../support/stores/test-folder.ts'
 import { foreignKeys, permanentErrors } from './error-cases.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
 
@@ -25,23 +25,22 @@ beforeAll(async () => {
 }, INSTALL_MS)
 afterAll(() => service.close())
 
-let place: ReturnType<typeof temporaryFolder>
+let folder: string
 beforeEach(() => {
-  place = temporaryFolder()
+  folder = createTestFolder()
   service.faultServer.forget()
 })
-afterEach(() => place.remove())
 
 const load = (args: readonly string[] = [], key = service.key, url = service.baseUrl) =>
   runProgram(python, [recipe('dlt/pedidos_dlt.py'), ...args], {
-    cwd: place.folder,
+    cwd: folder,
     env: { ORDERS_API_URL: url, ORDERS_API_KEY: key },
   })
 
 /** The rows of both tables as orders. Null values are omitted, since they have no column yet. */
 async function loaded(): Promise<Map<string, object>> {
-  const args = [READ_DUCKDB, join(place.folder, 'pedidos.duckdb')]
-  const { stdout, stderr } = await runProgram(python, args, { cwd: place.folder })
+  const args = [READ_DUCKDB, join(folder, 'pedidos.duckdb')]
+  const { stdout, stderr } = await runProgram(python, args, { cwd: folder })
   if (stdout === '') throw new Error(stderr)
   const rows = JSON.parse(stdout) as { id: string }[]
   const byId = new Map(rows.map((row) => [row.id, row]))
@@ -72,7 +71,7 @@ function leavesOf(path: string, value: unknown): [string, unknown][] {
 
 /** The paths of the files of dlt that contain a text, also compressed. */
 async function stateFilesWith(text: string): Promise<string[]> {
-  const state = join(place.folder, 'pedidos.estado')
+  const state = join(folder, 'pedidos.estado')
   const entries = await readdir(state, { recursive: true, withFileTypes: true })
   const paths = entries
     .filter((entry) => entry.isFile())
@@ -87,7 +86,7 @@ async function stateFilesWith(text: string): Promise<string[]> {
 /** Opens the DuckDB file for writing, as another program does. */
 async function lockDatabase() {
   const script = 'import duckdb, sys; lock = duckdb.connect(sys.argv[1]); print(); sys.stdin.read()'
-  const child = spawn(python, ['-c', script, join(place.folder, 'pedidos.duckdb')])
+  const child = spawn(python, ['-c', script, join(folder, 'pedidos.duckdb')])
   await once(child.stdout, 'data')
   return {
     async release() {
@@ -161,7 +160,7 @@ describe('the recipe with dlt', () => {
   it('the files of the dlt recipe are readable by its user only', async () => {
     await load()
     const modes = ['pedidos.duckdb', 'pedidos.estado'].map(async (name) => {
-      const { mode } = await stat(join(place.folder, name))
+      const { mode } = await stat(join(folder, name))
       return (mode & 0o777).toString(8)
     })
     expect(await Promise.all(modes)).toEqual(['600', '700'])

@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { DEMO_ACCOUNT } from '../../src/demo/accounts.ts'
 import { recipe, runProgram } from '../support/cli/program.ts'
-import { temporaryFolder } from '../support/stores/backend.ts'
+import { createTestFolder } from '../support/stores/test-folder.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'
 import { foreignKeys, permanentErrors, REJECTED_CURSOR, transientErrors } from './error-cases.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
@@ -17,22 +17,21 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([service.close(), elsewhere.close()]))
 
-let place: ReturnType<typeof temporaryFolder>
+let folder: string
 beforeEach(() => {
-  place = temporaryFolder()
+  folder = createTestFolder()
   service.faultServer.forget()
   elsewhere.forget()
 })
-afterEach(() => place.remove())
 
 const run = (program: string, args: readonly string[], key: string, url = service.baseUrl) =>
   runProgram('python3', [recipe(`python/${program}`), ...args], {
-    cwd: place.folder,
+    cwd: folder,
     env: { ORDERS_API_URL: url, ORDERS_API_KEY: key },
   })
 const sync = (args: readonly string[] = [], key = service.key) => run('pedidos.py', args, key)
 
-const openCopy = (file = 'pedidos.db') => new DatabaseSync(join(place.folder, file))
+const openCopy = (file = 'pedidos.db') => new DatabaseSync(join(folder, file))
 
 function copied(file = 'pedidos.db') {
   using copy = openCopy(file)
@@ -265,7 +264,7 @@ describe('the recipe in thirty-five lines of Python', () => {
 describe.each(['pedidos.py', 'pedidos_curto.py'])('%s', (program) => {
   it('the copy of the recipe is readable by its user only', async () => {
     await run(program, [], service.key)
-    const { mode } = await stat(join(place.folder, program.replace('.py', '.db')))
+    const { mode } = await stat(join(folder, program.replace('.py', '.db')))
     expect((mode & 0o777).toString(8)).toBe('600')
   })
 

@@ -10,7 +10,7 @@ import {
   type WatchProcess,
 } from '../support/cli/watch-process.ts'
 import { sourceOrder } from '../support/orders/source-order.ts'
-import { temporaryFolder } from '../support/stores/backend.ts'
+import { createTestFolder } from '../support/stores/test-folder.ts'
 import { type ChangeFeed, openChangeFeed } from '../support/streams/change-feed.ts'
 import { send } from './limiter-process.ts'
 
@@ -18,15 +18,13 @@ import { send } from './limiter-process.ts'
 const KEEPS_ALL = ['--appendonly', 'yes', '--appendfsync', 'always']
 
 let folder: string
-let remove: () => void
 let closers: (() => unknown)[]
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
   closers = []
 })
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
-  remove()
 })
 
 function start(streamUrl: string, more: Record<string, string> = {}): WatchProcess {

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { runShell, startOnTerminal } from '../../support/orders-cli/orders-cli.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 const SERVE = `"${process.execPath}" "${MAIN}" serve`
@@ -18,11 +18,9 @@ const TWO_WORKERS = { WORKERS: '2', REDIS_URL: 'redis://127.0.0.1:1' }
 
 describe('serve --demo on a terminal', () => {
   let folder: string
-  let remove: () => void
   beforeEach(() => {
-    ;({ folder, remove } = temporaryFolder())
+    folder = createTestFolder()
   })
-  afterEach(() => remove())
 
   /** Starts a shell command on a terminal, and waits until it shows `ready`. */
   async function start(line: string, env: Record<string, string> = {}, ready = WELCOME) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openServices } from '../../../src/services.ts'
 import { runProcess } from '../../support/cli/command.ts'
@@ -11,17 +11,15 @@ import {
   traced,
   writesBefore,
 } from '../../support/cli/system-calls.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
 import { FULL, synchronousOf } from '../../support/stores/synchronous.ts'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 
 let folder: string
 let dataDir: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
   dataDir = join(folder, 'new', 'data')
 })
-afterEach(() => remove())
 
 const isTracing = canTrace()
 

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { noFilters, type OrderFilters } from '../../../src/orders/filters/filters.ts'
 import { openServices } from '../../../src/services.ts'
@@ -11,7 +11,7 @@ import { fillChecksums } from '../../../src/stores/sqlite/database/fill-checksum
 import { fillLookups } from '../../../src/stores/sqlite/database/fill-lookups.ts'
 import { type Migration, ordersMigrations } from '../../../src/stores/sqlite/database/schema.ts'
 import { runCommand, startCommand } from '../../support/cli/command.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 
 /**
  * Enough that a migration outlasts the cache of SQLite, and writes to the log before its commit.
@@ -28,12 +28,9 @@ interface Stored {
 }
 
 let folder: string
-let remove: () => void
-const openFolder = () => {
-  ;({ folder, remove } = temporaryFolder())
-}
-beforeEach(openFolder)
-afterEach(() => remove())
+beforeEach(() => {
+  folder = createTestFolder()
+})
 
 const open = () => new DatabaseSync(join(folder, 'orders.db'))
 
@@ -84,8 +81,7 @@ async function interrupt(migration: Migration) {
     const signal = await killMigratingProcess()
     const isLate = signal === null || versionAndSchema().version !== before.version
     if (!isLate || attempt === KILL_ATTEMPTS) return { before, signal }
-    remove()
-    openFolder()
+    folder = createTestFolder()
   }
 }
 

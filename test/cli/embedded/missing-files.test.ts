@@ -1,15 +1,13 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { runCommand, serveInProcess } from '../../support/cli/command.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 
 let folder: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
 })
-afterEach(() => remove())
 
 const LIST = ['keys', 'list', '--account', 'acc_1']
 const env = () => ({ DATA_DIR: folder, PORT: '0', OPERATIONS_PORT: '0' })

@@ -8,21 +8,19 @@ import {
   serveInProcess,
   startService,
 } from '../../support/cli/command.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 
 const OTHER = { KEY_PEPPER: Buffer.alloc(32, 'other').toString('base64') }
 const CREATE = ['keys', 'create', '--account', 'acc_1']
 
 let folder: string
-let remove: () => void
 let service: RunningService | undefined
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
 })
 afterEach(async () => {
   await service?.stop()
   service = undefined
-  remove()
 })
 
 const env = (settings = {}) => ({ DATA_DIR: folder, PORT: '0', OPERATIONS_PORT: '0', ...settings })

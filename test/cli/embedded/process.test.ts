@@ -1,15 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { runProcess } from '../../support/cli/command.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { finish, spawnOrders } from '../../support/orders-cli/orders-cli.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 
 let folder: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
 })
-afterEach(() => remove())
 
 const run = (args: string[], input?: string) => runProcess(args, { DATA_DIR: folder }, input)
 

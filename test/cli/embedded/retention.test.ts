@@ -1,14 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { serveInProcess } from '../../support/cli/command.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 import { DELIVERING, startDispatcher } from '../webhooks/running-dispatcher.ts'
 
 let folder: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
 })
-afterEach(() => remove())
 
 /** What a command logs until it has started and stopped, with a retention in days. */
 async function logOf(

@@ -27,6 +27,7 @@ import {
 } from '../../support/cli/command.ts'
 import { readResponses } from '../../support/http/raw-http.ts'
 import { temporaryFolder } from '../../support/stores/backend.ts'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 
 const keyIn = (stdout: string) => /key_live_\w+/.exec(stdout)?.[0] ?? ''
 
@@ -38,8 +39,7 @@ async function runCurl(line: string): Promise<unknown> {
 }
 
 it('serve --demo starts without a link to the console while its account is blocked', async () => {
-  const { folder, remove } = temporaryFolder()
-  onTestFinished(remove)
+  const folder = createTestFolder()
   const env = { DATA_DIR: folder, MANAGEMENT_PORT: '0', CONSOLE_PORT: '0' }
   await runCommand(['index', 'init'], env)
   await runCommand(['accounts', 'block', 'acc_demo'], env)
@@ -57,8 +57,7 @@ it.each([
   ['http://a.localhost:9002', false],
   ['http://[::1]:9002', false],
 ])('serve with the console on %s warns of its cookie: %s', async (origin, isWarned) => {
-  const { folder, remove } = temporaryFolder()
-  onTestFinished(remove)
+  const folder = createTestFolder()
   const env = { DATA_DIR: folder, CONSOLE_PORT: '0', CONSOLE_URL: origin }
   await runCommand(['index', 'init'], env)
   const service = await serveInProcess([], env)
@@ -68,8 +67,7 @@ it.each([
 })
 
 it('serve --demo ends when the link to the console cannot be stored', async () => {
-  const { folder, remove } = temporaryFolder()
-  onTestFinished(remove)
+  const folder = createTestFolder()
   const env = { DATA_DIR: folder, PORT: '0', MANAGEMENT_PORT: '0', CONSOLE_PORT: '0' }
   await runCommand(['index', 'init'], env)
   const other = new DatabaseSync(join(folder, 'management.db'))
@@ -198,15 +196,13 @@ describe('serve --demo', () => {
 
 describe('serve', () => {
   let folder: string
-  let remove: () => void
   let running: RunningService | undefined
   beforeEach(() => {
-    ;({ folder, remove } = temporaryFolder())
+    folder = createTestFolder()
     running = undefined
   })
   afterEach(async () => {
     await running?.stop()
-    remove()
   })
 
   async function serve(env: Record<string, string> = {}) {

@@ -1,15 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { runCommand } from '../../support/cli/command.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 
 let folder: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
 })
-afterEach(() => remove())
 
 describe('index watch', () => {
   it('index watch without Redis exits 1 and names the requirement and its setting', async () => {

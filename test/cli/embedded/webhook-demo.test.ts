@@ -1,21 +1,20 @@
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { DEMO_ACCOUNT } from '../../../src/demo/accounts.ts'
 import { runCommand, serveInProcess } from '../../support/cli/command.ts'
 import { runProgram } from '../../support/cli/program.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/webhook-demo.ts', import.meta.url))
 
-let place: ReturnType<typeof temporaryFolder>
+let folder: string
 let env: Record<string, string>
 beforeEach(() => {
-  place = temporaryFolder()
-  env = { DATA_DIR: place.folder }
+  folder = createTestFolder()
+  env = { DATA_DIR: folder }
 })
-afterEach(() => place.remove())
 
-const runDemo = () => runProgram(process.execPath, [SCRIPT], { cwd: place.folder, env })
+const runDemo = () => runProgram(process.execPath, [SCRIPT], { cwd: folder, env })
 
 async function endpoints(): Promise<unknown[]> {
   const args = ['webhooks', 'list', '--account', DEMO_ACCOUNT, '--json']

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   createMemoryStore,
   createOrdersClient,
@@ -14,7 +14,7 @@ import { openDestination } from '../../../src/orders-cli/destinations/destinatio
 import { createTestApp, type TestApp } from '../../support/http/test-app.ts'
 import { sourceOrder } from '../../support/orders/source-order.ts'
 import { apiOrder } from '../../support/orders-cli/api-order.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 
 /** How many orders each account still has in the API. */
 const COUNTS = [0, 9, 10, 11] as const
@@ -38,11 +38,9 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 let folder: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
 })
-afterEach(() => remove())
 
 interface Opened {
   store: SyncStore

@@ -2,7 +2,7 @@ import { afterEach, beforeEach } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openServices, type Services } from '../../../src/services.ts'
 import { startWatch, type WatchProcess } from '../cli/watch-process.ts'
-import { temporaryFolder } from '../stores/backend.ts'
+import { createTestFolder } from '../stores/test-folder.ts'
 import { type KafkaFeed, openKafkaFeed } from './kafka-feed.ts'
 
 /** An embedded store of each test, which watches feed from a topic of its own. */
@@ -17,12 +17,11 @@ export interface EachKafkaWatch {
 /** Registers the hooks of {@link EachKafkaWatch}; `broker` is read before each test. */
 export function useKafkaWatch(broker: () => Parameters<typeof openKafkaFeed>[0]): EachKafkaWatch {
   let folder: string
-  let remove: () => void
   let feed: KafkaFeed
   let services: Services
   let watches: WatchProcess[]
   beforeEach(async () => {
-    ;({ folder, remove } = temporaryFolder())
+    folder = createTestFolder()
     feed = await openKafkaFeed(broker())
     services = await openServices(parseConfig({ DATA_DIR: folder }))
     watches = []
@@ -31,7 +30,6 @@ export function useKafkaWatch(broker: () => Parameters<typeof openKafkaFeed>[0])
     await Promise.all(watches.map((watch) => watch.stop('SIGKILL')))
     await services.close()
     await feed.close()
-    remove()
   })
 
   return {

@@ -1,15 +1,13 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { findHaproxy, isNewEnough } from '../../harness/services/haproxy.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 
 let folder: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
 })
-afterEach(() => remove())
 
 /** A program that prints the output of `haproxy -v` for this version. */
 function install(version: string): string {

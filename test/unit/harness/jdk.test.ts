@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { findJava, javaHome, parseJavaMajor } from '../../harness/tools/jdk.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 
 describe('the major version of a JVM', () => {
   it.each([
@@ -24,15 +24,14 @@ describe('the major version of a JVM', () => {
 })
 
 describe('the search for a JVM', () => {
-  let temporary: ReturnType<typeof temporaryFolder>
+  let folder: string
   beforeEach(() => {
-    temporary = temporaryFolder()
+    folder = createTestFolder()
   })
-  afterEach(() => temporary.remove())
 
   /** A JAVA_HOME with a `java` that prints this version. */
   function jvm(name: string, version: string): string {
-    const java = join(temporary.folder, name, 'bin/java')
+    const java = join(folder, name, 'bin/java')
     mkdirSync(dirname(java), { recursive: true })
     writeFileSync(java, `#!/bin/sh\necho 'openjdk version "${version}"' >&2\n`, { mode: 0o755 })
     return javaHome(java)
@@ -42,13 +41,13 @@ describe('the search for a JVM', () => {
     const old = jvm('old', '17.0.9')
     const recent = jvm('jvms/recent', '21.0.5')
     const env = { JAVA_HOME: old, PATH: join(old, 'bin') }
-    expect(await findJava(env, [join(temporary.folder, 'jvms/*')])).toBe(join(recent, 'bin/java'))
+    expect(await findJava(env, [join(folder, 'jvms/*')])).toBe(join(recent, 'bin/java'))
   })
 
   it('the search prefers JAVA_HOME', async () => {
     const own = jvm('own', '21.0.5')
     jvm('jvms/recent', '25.0.1')
-    const found = await findJava({ JAVA_HOME: own }, [join(temporary.folder, 'jvms/*')])
+    const found = await findJava({ JAVA_HOME: own }, [join(folder, 'jvms/*')])
     expect(found).toBe(join(own, 'bin/java'))
   })
 
@@ -59,7 +58,7 @@ describe('the search for a JVM', () => {
 
   it('the search finds no JVM when all are too old or fail to run', async () => {
     jvm('jvms/old', '20.0.2')
-    mkdirSync(join(temporary.folder, 'jvms/empty'))
-    expect(await findJava({}, [join(temporary.folder, 'jvms/*')])).toBeUndefined()
+    mkdirSync(join(folder, 'jvms/empty'))
+    expect(await findJava({}, [join(folder, 'jvms/*')])).toBeUndefined()
   })
 })

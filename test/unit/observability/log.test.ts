@@ -3,8 +3,8 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { describe, expect, it } from 'vitest'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 
 const LOG = new URL('../../../src/observability/log.ts', import.meta.url).href
 
@@ -65,8 +65,7 @@ describe('the log', () => {
   it.each(['openLog', 'openRequestLog'] as const)(
     'of %s continues once there is space, also after its buffer was full',
     async (open) => {
-      const { folder, remove } = temporaryFolder()
-      onTestFinished(remove)
+      const folder = createTestFolder()
       const file = join(folder, 'log')
       expect(await runOnFullDisk(refilled(open, file))).toMatchObject({ code: 0 })
       const lines = readFileSync(file, 'utf8').trimEnd().split('\n')

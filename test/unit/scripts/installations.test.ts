@@ -1,16 +1,15 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { installation, installationCache } from '../../../scripts/installations.ts'
-import { temporaryFolder } from '../../support/stores/backend.ts'
+import { createTestFolder } from '../../support/stores/test-folder.ts'
 
-let place: ReturnType<typeof temporaryFolder>
+let root: string
 let fills: string[]
 beforeEach(() => {
-  place = temporaryFolder()
+  root = createTestFolder()
   fills = []
 })
-afterEach(() => place.remove())
 
 const install = (wanted: string, fail = false) =>
   installation(
@@ -21,7 +20,7 @@ const install = (wanted: string, fail = false) =>
       writeFileSync(join(folder, 'program'), wanted)
       if (fail) throw new Error('no network')
     },
-    { root: place.folder, log() {} },
+    { root, log() {} },
   )
 
 describe('an installation', () => {
@@ -40,7 +39,7 @@ describe('an installation', () => {
 
   it('a failed installation leaves nothing behind, and the next call repeats it', async () => {
     await expect(install('lock 1', true)).rejects.toThrow('no network')
-    expect(readdirSync(place.folder)).toEqual([])
+    expect(readdirSync(root)).toEqual([])
     await install('lock 1')
     expect(fills).toHaveLength(2)
   })
@@ -58,12 +57,12 @@ describe('an installation', () => {
 
 describe('the folder of all installations', () => {
   it('the folder of all installations is in the cache folder of the user', async () => {
-    const env = { XDG_CACHE_HOME: place.folder }
-    expect(await installationCache(env)).toBe(join(place.folder, 'public-orders-api'))
+    const env = { XDG_CACHE_HOME: root }
+    expect(await installationCache(env)).toBe(join(root, 'public-orders-api'))
   })
 
   it('the folder of all installations is in the project when the cache folder is unusable', async () => {
-    const file = join(place.folder, 'file')
+    const file = join(root, 'file')
     writeFileSync(file, '')
     expect(await installationCache({ XDG_CACHE_HOME: file })).toContain('node_modules')
   })

@@ -10,13 +10,12 @@ import { createFormat } from '../../../../src/orders-cli/export/formats/format.t
 import { openPartFile } from '../../../../src/orders-cli/export/part-file.ts'
 import { exportToFile } from '../../../../src/orders-cli/export/write.ts'
 import { apiOrder } from '../../../support/orders-cli/api-order.ts'
-import { temporaryFolder } from '../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 let folder: string
-let remove: () => void
 let server: Server
 beforeEach(async () => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
   // Returns the first page, and cuts the connection in the middle of the next.
   server = createServer((request, reply) => {
     reply.setHeader('request-id', 'req_1')
@@ -31,7 +30,6 @@ beforeEach(async () => {
 })
 afterEach(() => {
   server.close()
-  remove()
 })
 
 it('orders export fails when its retries are exhausted, and can be resumed', async () => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDiskMap, type DiskMap } from '../../../../src/lib/files/disk-map.ts'
-import { temporaryFolder } from '../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 describe('a map on disk', () => {
   let map: DiskMap<unknown>
@@ -43,8 +43,10 @@ describe('a map on disk', () => {
 })
 
 describe('a map beyond its memory', () => {
-  const folder = temporaryFolder()
-  afterEach(folder.remove)
+  let folder: string
+  beforeEach(() => {
+    folder = createTestFolder()
+  })
 
   /** Adds 2 MB in a process whose files may have `maxBlocks` of 512 bytes; returns its output. */
   function fill(maxBlocks: number | 'unlimited'): string {
@@ -59,14 +61,14 @@ describe('a map beyond its memory', () => {
         console.log(message)
       }`
     const command = `ulimit -f ${maxBlocks}; exec "$0" --input-type=module -e "$1"`
-    const env = { ...process.env, SQLITE_TMPDIR: folder.folder }
+    const env = { ...process.env, SQLITE_TMPDIR: folder }
     const { stdout, stderr } = spawnSync('sh', ['-c', command, process.execPath, script], { env })
     return `${stdout}${stderr}`
   }
 
   it('holds more entries than its memory, and leaves no file', () => {
     expect(fill('unlimited')).toBe('0xx 1999xx 2000\n')
-    expect(readdirSync(folder.folder)).toEqual([])
+    expect(readdirSync(folder)).toEqual([])
   })
 
   it('writes a temporary file, and says how to get more space when it cannot grow', () => {

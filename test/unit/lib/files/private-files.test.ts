@@ -2,17 +2,15 @@ import { statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFolder, createPrivateFile } from '../../../../src/lib/files/private-files.ts'
-import { temporaryFolder } from '../../../support/stores/backend.ts'
 import { failSyncs, restoreSyncs } from '../../../support/stores/failing-syncs.ts'
+import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 let folder: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
 })
 afterEach(() => {
   restoreSyncs()
-  remove()
 })
 
 describe('a folder', () => {

@@ -1,16 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { syncFolder, syncFolderSync } from '../../../../src/lib/files/sync-folder.ts'
-import { temporaryFolder } from '../../../support/stores/backend.ts'
 import { failSyncs, restoreSyncs } from '../../../support/stores/failing-syncs.ts'
+import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 let folder: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
 })
 afterEach(() => {
   restoreSyncs()
-  remove()
 })
 
 describe.each([

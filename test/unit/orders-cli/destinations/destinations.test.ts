@@ -1,20 +1,18 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Order, SyncState } from '../../../../src/client/client.ts'
 import { openDestination } from '../../../../src/orders-cli/destinations/destination.ts'
 import type { LocalStore } from '../../../../src/orders-cli/destinations/local-store.ts'
 import { apiOrder } from '../../../support/orders-cli/api-order.ts'
 import { syncState } from '../../../support/orders-cli/sync-state.ts'
 import { readSyncedOrders } from '../../../support/orders-cli/synced-orders.ts'
-import { temporaryFolder } from '../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 let folder: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
 })
-afterEach(() => remove())
 
 const orders = (...ids: string[]) => ids.map((id) => apiOrder({ id }))
 

@@ -1,21 +1,19 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { openFolderStore } from '../../../../src/orders-cli/destinations/folder.ts'
 import { apiOrder } from '../../../support/orders-cli/api-order.ts'
 import { syncState } from '../../../support/orders-cli/sync-state.ts'
 import { readSyncedOrders } from '../../../support/orders-cli/synced-orders.ts'
-import { temporaryFolder } from '../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 let parent: string
 let folder: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder: parent, remove } = temporaryFolder())
+  parent = createTestFolder()
   folder = join(parent, 'copy')
 })
-afterEach(() => remove())
 
 const orders = (...ids: string[]) => ids.map((id) => apiOrder({ id }))
 const stateOf = (number: number) => syncState({ number, reached: 'listed' })

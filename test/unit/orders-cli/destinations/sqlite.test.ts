@@ -11,23 +11,21 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Order } from '../../../../src/client/client.ts'
 import { openSqliteStore } from '../../../../src/orders-cli/destinations/sqlite.ts'
 import { syncHelp } from '../../../../src/orders-cli/help.ts'
 import { orderColumns } from '../../../../src/orders-cli/order-columns.ts'
 import { apiItem, apiOrder } from '../../../support/orders-cli/api-order.ts'
 import { syncState } from '../../../support/orders-cli/sync-state.ts'
-import { temporaryFolder } from '../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 let folder: string
 let file: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
   file = join(folder, 'copy.db')
 })
-afterEach(() => remove())
 
 const state = syncState()
 

@@ -9,17 +9,15 @@ import {
 } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { openPartFile } from '../../../../src/orders-cli/export/part-file.ts'
 import { followLink } from '../../../../src/orders-cli/follow-link.ts'
-import { temporaryFolder } from '../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 let folder: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
 })
-afterEach(() => remove())
 
 it('an export leaves the files to the process that has removed its expired lock', async () => {
   const request = { url: 'https://api.exemplo.com.br', filters: {}, format: 'csv', rows: 'orders' }

@@ -1,22 +1,20 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { createOrdersClient } from '../../../../src/client/client.ts'
 import { createFormat } from '../../../../src/orders-cli/export/formats/format.ts'
 import { CompleteFileError, openPartFile } from '../../../../src/orders-cli/export/part-file.ts'
 import { exportToFile } from '../../../../src/orders-cli/export/write.ts'
 import { size } from '../../../../src/orders-cli/terminal/format-text.ts'
 import { apiOrder } from '../../../support/orders-cli/api-order.ts'
-import { temporaryFolder } from '../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 const BASE_URL = 'https://api.exemplo.com.br'
 const page = { object: 'list', data: [apiOrder()], has_more: false, next_cursor: null }
 
 let folder: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
 })
-afterEach(() => remove())
 
 /**
  * Exports to pedidos.xlsx. `onOrder` runs before each order. Returns the printed lines, or the

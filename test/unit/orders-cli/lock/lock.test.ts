@@ -4,23 +4,21 @@ import { readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } 
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { acquireLock } from '../../../../src/orders-cli/lock/lock.ts'
-import { temporaryFolder } from '../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 const LOCK = new URL('../../../../src/orders-cli/lock/lock.ts', import.meta.url)
 
 let folder: string
-let remove: () => void
 let others: ChildProcess[]
 let renewals: NodeJS.Timeout | undefined
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
   others = []
 })
 afterEach(() => {
   vi.useRealTimers()
   clearInterval(renewals)
   for (const other of others) other.kill('SIGKILL')
-  remove()
 })
 
 const prefix = () => join(folder, 'pedidos.csv.lock-')

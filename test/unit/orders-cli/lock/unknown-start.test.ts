@@ -4,20 +4,18 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { acquireLock } from '../../../../src/orders-cli/lock/lock.ts'
 import { hostMark, startOf } from '../../../../src/orders-cli/lock/process-identity.ts'
-import { temporaryFolder } from '../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 let folder: string
-let remove: () => void
 let renewals: NodeJS.Timeout | undefined
 beforeEach(() => {
-  ;({ folder, remove } = temporaryFolder())
+  folder = createTestFolder()
   hideProcessTable()
 })
 afterEach(() => {
   vi.restoreAllMocks()
   syncBuiltinESMExports()
   clearInterval(renewals)
-  remove()
 })
 
 /** As on macOS and Windows, which have no /proc. */

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/client/client.ts'
 import { pauseAfter, type Sync, summary, watch } from '../../../../src/orders-cli/sync/watch.ts'
 import { createOrdersProgress } from '../../../../src/orders-cli/terminal/progress.ts'
-import { temporaryFolder } from '../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 const responseWith = (status: number) => ({ status, requestId: null, retryAfterSeconds: null })
 const api = (status: number) =>
@@ -118,7 +118,7 @@ describe('an outage during a watch', () => {
 
 /** The error of a write to a database that another program has locked. */
 function lockedDatabase(): Error {
-  const { folder, remove } = temporaryFolder()
+  const folder = createTestFolder()
   const [holder, waiting] = [0, 0].map(() => new DatabaseSync(join(folder, 'copy.db')))
   try {
     holder?.exec('BEGIN IMMEDIATE')
@@ -128,7 +128,6 @@ function lockedDatabase(): Error {
   } finally {
     holder?.close()
     waiting?.close()
-    remove()
   }
   throw new Error('the lock had no effect')
 }

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { changeSince, type Git, gitIn } from '../../../../scripts/ci/change.ts'
 import { chooseTiers, slowTiers } from '../../../../scripts/ci/slow-tiers.ts'
-import { temporaryFolder } from '../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 const chosen = (...files: string[]) => chooseTiers({ files, base: 'abc' }, false).tiers
 
@@ -58,24 +58,23 @@ describe('the slow tiers of a change', () => {
 })
 
 describe('the change since the last landed commit', () => {
-  let place: ReturnType<typeof temporaryFolder>
+  let folder: string
   let git: Git
   beforeEach(() => {
-    place = temporaryFolder()
-    git = gitIn(place.folder)
+    folder = createTestFolder()
+    git = gitIn(folder)
     git('init', '--initial-branch=main')
     save('first', 10)
     save('second', 12)
   })
-  afterEach(() => place.remove())
 
   /** Commits a new file on a day of June. */
   function save(file: string, day: number) {
-    writeFileSync(join(place.folder, file), file)
+    writeFileSync(join(folder, file), file)
     const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.com']
     const env = { ...process.env, GIT_COMMITTER_DATE: `2026-06-${day}T12:00:00Z` }
     git('add', '-A')
-    execFileSync('git', [...identity, 'commit', '-q', '-m', file], { cwd: place.folder, env })
+    execFileSync('git', [...identity, 'commit', '-q', '-m', file], { cwd: folder, env })
   }
   const files = (env = {}) => {
     const change = changeSince(git, env)
@@ -109,14 +108,14 @@ describe('the change since the last landed commit', () => {
   })
 
   it('the change includes uncommitted files', () => {
-    writeFileSync(join(place.folder, 'first'), 'changed')
-    writeFileSync(join(place.folder, 'new'), '')
+    writeFileSync(join(folder, 'first'), 'changed')
+    writeFileSync(join(folder, 'new'), '')
     expect(files()).toEqual(['first', 'second', 'new'])
   })
 
   it('the change is unknown in a shallow clone of one commit', () => {
-    const clone = join(place.folder, 'clone')
-    git('clone', '-q', '--depth=1', `file://${place.folder}`, clone)
+    const clone = join(folder, 'clone')
+    git('clone', '-q', '--depth=1', `file://${folder}`, clone)
     expect(changeSince(gitIn(clone), {})).toHaveProperty('unknown')
   })
 })

@@ -12,14 +12,13 @@ import { openSqliteKeys, openSqliteStores } from '../../../../../src/stores/sqli
 import type { ProcessRole, Stores } from '../../../../../src/stores/stores.ts'
 import { changeOf } from '../../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../../support/orders/source-order.ts'
-import { temporaryFolder } from '../../../../support/stores/backend.ts'
 import { keyRecord } from '../../../../support/stores/key-record.ts'
+import { createTestFolder } from '../../../../support/stores/test-folder.ts'
 
 let dataDir: string
-let remove: () => void
 let opened: Pick<Stores, 'close'>[]
 beforeEach(async () => {
-  ;({ folder: dataDir, remove } = temporaryFolder())
+  dataDir = createTestFolder()
   opened = []
   const stores = openSqliteStores({ dataDir }, 'command')
   await stores.keys.insert(keyRecord({ keyId: 'key_1', digest: 'd1' }))
@@ -30,7 +29,6 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const stores of opened) await stores.close()
-  remove()
 })
 
 const file = (name: string) => join(dataDir, name)

@@ -16,20 +16,18 @@ import { openSqliteKeys, openSqliteStores } from '../../../../../src/stores/sqli
 import type { ProcessRole, Stores } from '../../../../../src/stores/stores.ts'
 import { changeOf } from '../../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../../support/orders/source-order.ts'
-import { temporaryFolder } from '../../../../support/stores/backend.ts'
 import { keyRecord } from '../../../../support/stores/key-record.ts'
 import { ndjson } from '../../../../support/stores/services.ts'
+import { createTestFolder } from '../../../../support/stores/test-folder.ts'
 
 let dataDir: string
-let remove: () => void
 let opened: Pick<Stores, 'close'>[]
 beforeEach(() => {
-  ;({ folder: dataDir, remove } = temporaryFolder())
+  dataDir = createTestFolder()
   opened = []
 })
 afterEach(async () => {
   for (const stores of opened) await stores.close()
-  remove()
 })
 
 const file = (name: string) => join(dataDir, name)

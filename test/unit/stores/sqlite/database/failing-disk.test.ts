@@ -1,18 +1,16 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import { openDatabase } from '../../../../../src/stores/sqlite/database/database.ts'
 import { guardDatabase } from '../../../../../src/stores/sqlite/database/guarded-database.ts'
 import { openSqliteStores } from '../../../../../src/stores/sqlite/stores.ts'
-import { temporaryFolder } from '../../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../../support/stores/test-folder.ts'
 
 let dataDir: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder: dataDir, remove } = temporaryFolder())
+  dataDir = createTestFolder()
 })
-afterEach(() => remove())
 
 const file = (name: string) => join(dataDir, name)
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { load } from '../../../../../src/indexing/sources/load.ts'
 import { createWriter } from '../../../../../src/indexing/writer/writer.ts'
 import { wallClock } from '../../../../../src/lib/clock.ts'
@@ -11,17 +11,15 @@ import { ordersMigrations } from '../../../../../src/stores/sqlite/database/sche
 import { openSqliteStores } from '../../../../../src/stores/sqlite/stores.ts'
 import type { Stores } from '../../../../../src/stores/stores.ts'
 import { sourceOrder } from '../../../../support/orders/source-order.ts'
-import { temporaryFolder } from '../../../../support/stores/backend.ts'
 import { ndjson } from '../../../../support/stores/services.ts'
+import { createTestFolder } from '../../../../support/stores/test-folder.ts'
 
 const ids = Array.from({ length: 30 }, (_, at) => `ord_${at}`)
 
 let dataDir: string
-let remove: () => void
 beforeEach(() => {
-  ;({ folder: dataDir, remove } = temporaryFolder())
+  dataDir = createTestFolder()
 })
-afterEach(() => remove())
 
 async function withStores<T>(use: (stores: Stores) => Promise<T>): Promise<T> {
   const stores = openSqliteStores({ dataDir }, 'command')

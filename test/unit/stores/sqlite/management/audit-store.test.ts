@@ -4,14 +4,13 @@ import { openDatabase } from '../../../../../src/stores/sqlite/database/database
 import { guardDatabase } from '../../../../../src/stores/sqlite/database/guarded-database.ts'
 import { createSqliteAuditStore } from '../../../../../src/stores/sqlite/management/audit-store.ts'
 import { managementMigrations } from '../../../../../src/stores/sqlite/management/schema.ts'
-import { temporaryFolder } from '../../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../../support/stores/test-folder.ts'
 
 const WITHOUT_SUCCESSOR = managementMigrations.slice(0, 3)
 const BUSY_MS = 1_000
 
 it('an entry from before rolls named the new key is listed as it was stored', async () => {
-  const { folder, remove } = temporaryFolder()
-  onTestFinished(remove)
+  const folder = createTestFolder()
   const file = join(folder, 'management.db')
   const earlier = openDatabase(file, WITHOUT_SUCCESSOR, BUSY_MS)
   earlier.exec(`

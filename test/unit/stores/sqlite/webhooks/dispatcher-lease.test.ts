@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import { openSqliteWebhookStores } from '../../../../../src/stores/sqlite/webhooks/webhook-stores.ts'
-import { temporaryFolder } from '../../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../../support/stores/test-folder.ts'
 
 const MODULE = new URL(
   '../../../../../src/stores/sqlite/webhooks/webhook-stores.ts',
@@ -18,11 +18,10 @@ const SEVERAL_POLLS_MS = 450
 
 let dataDir: string
 let lockFile: string
-let remove: () => void
 let stores: ReturnType<typeof openSqliteWebhookStores>
 let delays: string[]
 beforeEach(() => {
-  ;({ folder: dataDir, remove } = temporaryFolder())
+  dataDir = createTestFolder()
   lockFile = join(dataDir, 'webhooks.lock')
   stores = openSqliteWebhookStores({ dataDir }, 'server')
   delays = []
@@ -31,7 +30,6 @@ afterEach(async () => {
   vi.restoreAllMocks()
   syncBuiltinESMExports()
   await stores.close()
-  remove()
 })
 
 const acquire = () =>

@@ -6,7 +6,7 @@ import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import { beginSqliteAfterLoss } from '../../../../../src/stores/sqlite/database/database-files.ts'
 import { openSqliteStores } from '../../../../../src/stores/sqlite/stores.ts'
 import { openSqliteWebhookStores } from '../../../../../src/stores/sqlite/webhooks/webhook-stores.ts'
-import { temporaryFolder } from '../../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../../support/stores/test-folder.ts'
 import { delivery } from '../../../../support/webhooks/delivery.ts'
 import { eventRecord } from '../../../../support/webhooks/event-record.ts'
 import {
@@ -17,15 +17,13 @@ import {
 type Opened = ReturnType<typeof openSqliteWebhookStores>
 
 let dataDir: string
-let remove: () => void
 let opened: Opened[]
 beforeEach(() => {
-  ;({ folder: dataDir, remove } = temporaryFolder())
+  dataDir = createTestFolder()
   opened = []
 })
 afterEach(async () => {
   await closeAll()
-  remove()
 })
 
 function open(): Opened {

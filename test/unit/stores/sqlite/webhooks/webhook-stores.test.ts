@@ -6,8 +6,8 @@ import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import { IndexLost } from '../../../../../src/stores/index-lost.ts'
 import { openSqliteStores } from '../../../../../src/stores/sqlite/stores.ts'
 import { openSqliteWebhookStores } from '../../../../../src/stores/sqlite/webhooks/webhook-stores.ts'
-import { temporaryFolder } from '../../../../support/stores/backend.ts'
 import { FULL, synchronousOf } from '../../../../support/stores/synchronous.ts'
+import { createTestFolder } from '../../../../support/stores/test-folder.ts'
 import { delivery } from '../../../../support/webhooks/delivery.ts'
 import { endpoint } from '../../../../support/webhooks/endpoint.ts'
 
@@ -15,15 +15,13 @@ import { endpoint } from '../../../../support/webhooks/endpoint.ts'
 const NORMAL = 1
 
 let dataDir: string
-let remove: () => void
 let stores: ReturnType<typeof openSqliteWebhookStores>
 beforeEach(() => {
-  ;({ folder: dataDir, remove } = temporaryFolder())
+  dataDir = createTestFolder()
   stores = openSqliteWebhookStores({ dataDir }, 'server')
 })
 afterEach(async () => {
   await stores.close()
-  remove()
 })
 
 const file = (name: string) => join(dataDir, name)
@@ -102,10 +100,9 @@ describe('the stores of webhooks', () => {
   )
 
   it('are not opened where the orders are lost', async () => {
-    const { folder, remove: removeFolder } = temporaryFolder()
+    const folder = createTestFolder()
     await openSqliteStores({ dataDir: folder }, 'command').close()
     rmSync(join(folder, 'orders.db'))
     expect(() => openSqliteWebhookStores({ dataDir: folder }, 'server')).toThrow(IndexLost)
-    removeFolder()
   })
 })

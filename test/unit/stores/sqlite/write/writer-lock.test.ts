@@ -1,22 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import type { WriterPurpose } from '../../../../../src/indexing/writer/order-index.ts'
 import { WatchRunningError } from '../../../../../src/indexing/writer/writer-errors.ts'
 import { acquireWriterLock } from '../../../../../src/stores/sqlite/write/writer-lock.ts'
-import { temporaryFolder } from '../../../../support/stores/backend.ts'
+import { createTestFolder } from '../../../../support/stores/test-folder.ts'
 
 let file: string
-let remove: () => void
 let delays: string[]
 beforeEach(() => {
-  const temporary = temporaryFolder()
-  file = join(temporary.folder, 'watch.lock')
-  remove = temporary.remove
+  file = join(createTestFolder(), 'watch.lock')
   delays = []
 })
-afterEach(() => remove())
 
 const acquire = (purpose: WriterPurpose, signal?: AbortSignal) =>
   acquireWriterLock(file, { purpose, onDelay: (reason) => delays.push(reason), signal })

@@ -3,14 +3,7 @@ import { parseCustomerDocument } from './customer-document.ts'
 import type { Order } from './order.ts'
 import { productIdPattern } from './schema/items.ts'
 
-/**
- * The fields that a filter compares with exact texts; an order has any number of each.
- *
- * In OpenSearch, `paid_key` marks a document as having all of these. The last release wrote it too,
- * so a column added here needs a marker of its own. Otherwise its filter returns an empty list from
- * an index of the last release, instead of 400. CONTRIBUTING.md, "How to add a filter", has the
- * places.
- */
+/** The fields that a filter compares with exact texts; an order has any number of each. */
 export const lookupColumns = ['customer_email', 'customer_document', 'product_ids'] as const
 export type LookupColumn = (typeof lookupColumns)[number]
 

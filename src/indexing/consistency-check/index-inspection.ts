@@ -1,4 +1,4 @@
-import { lookupColumns } from '../../orders/lookups.ts'
+import { filterColumns } from '../../orders/filters/filter-generations.ts'
 import type { ViewKey } from '../../orders/order-store.ts'
 import type { OrderVersionRecord, WriterPurpose } from '../writer/order-index.ts'
 
@@ -12,8 +12,7 @@ export const keyFields = [
   'created_key',
   'updated_key',
   'written_key',
-  'paid_key',
-  ...lookupColumns,
+  ...filterColumns,
 ] as const
 export type KeyField = (typeof keyFields)[number]
 

@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parseInstant } from '../../lib/instant.ts'
-import { lookupColumns } from '../../orders/lookups.ts'
+import type { FilterColumn } from '../../orders/filters/filter-generations.ts'
 import { NULL_INSTANT_KEY } from '../../orders/order-store.ts'
-import { filterKeysOf } from '../writer/order-document.ts'
+import { differingFilterColumns } from '../writer/order-document.ts'
 import type { InspectedDocument, KeyField } from './index-inspection.ts'
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
 const isInteger = (value: unknown) => Number.isSafeInteger(value)
-const isList = (value: unknown) => Array.isArray(value)
 
 const keyFieldChecks = {
   account_id: isText,
@@ -18,21 +17,13 @@ const keyFieldChecks = {
   created_key: isInteger,
   updated_key: isInteger,
   written_key: isInteger,
-  paid_key: isInteger,
-  customer_email: isList,
-  customer_document: isList,
-  product_ids: isList,
-} as const satisfies Record<KeyField, (value: unknown) => boolean>
-
-/** A document of an earlier release has none of these. */
-const addedFields: readonly KeyField[] = ['paid_key', ...lookupColumns]
+} as const satisfies Record<Exclude<KeyField, FilterColumn>, (value: unknown) => boolean>
 
 /**
  * The key fields of a document that are missing, of a wrong type, or contradict its content. Pure.
  */
 export function invalidKeyFields({ address, keys, order }: InspectedDocument): KeyField[] {
   const payment = propertyOf(order, 'payment')
-  const { paidKey, lookups } = filterKeysOf(Object(order))
   const expected: Partial<Record<KeyField, unknown>> = {
     account_id: address.accountId,
     id: propertyOf(order, 'id') === address.orderId ? address.orderId : undefined,
@@ -40,16 +31,13 @@ export function invalidKeyFields({ address, keys, order }: InspectedDocument): K
     payment_method: propertyOf(payment, 'method'),
     created_key: keyOf(propertyOf(order, 'created_at')),
     updated_key: updatedKeyOf(propertyOf(order, 'updated_at')),
-    paid_key: paidKey,
-    ...lookups,
   }
-  const isEarlier = addedFields.every((field) => keys[field] === undefined)
-  const fields = Object.keys(keyFieldChecks) as KeyField[]
-  return fields.filter((field) => {
-    if (isEarlier && addedFields.includes(field)) return false
+  const fields = Object.keys(keyFieldChecks) as (keyof typeof keyFieldChecks)[]
+  const invalid = fields.filter((field) => {
     const matches = !(field in expected) || isDeepStrictEqual(expected[field], keys[field])
     return !keyFieldChecks[field](keys[field]) || !matches
   })
+  return [...invalid, ...differingFilterColumns(Object(order), keys)]
 }
 
 function propertyOf(value: unknown, name: string): unknown {

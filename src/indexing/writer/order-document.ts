@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { formatInstant } from '../../lib/instant.ts'
 import { parseJson } from '../../lib/text/json.ts'
+import { type FilterColumn, filterGenerations } from '../../orders/filters/filter-generations.ts'
 import { type Lookups, lookupsOf, paidAtOf } from '../../orders/lookups.ts'
 import { ORDER_SCHEMA_VERSION, type Order } from '../../orders/order.ts'
 import { NULL_INSTANT_KEY } from '../../orders/order-store.ts'
@@ -17,11 +18,12 @@ export interface OrderDocument {
   createdKey: number
   updatedKey: number
   writtenKey: number
-  /** As `updatedKey`: the greatest key for an unpaid order. */
-  paidKey: number
-  lookups: Lookups
+  filterKeys: FilterKeys
   json: string
 }
+
+/** The columns of filters. `paid_key`, as `updatedKey`: the greatest key for an unpaid order. */
+export type FilterKeys = Lookups & { readonly paid_key: number }
 
 /** Renders the document of a write, in a bulk with this write timestamp. */
 export function renderDocument(write: ViewWrite, writeTimestamp: number): OrderDocument {
@@ -35,14 +37,30 @@ export function renderDocument(write: ViewWrite, writeTimestamp: number): OrderD
     createdKey: write.createdKey,
     updatedKey: updatedAt ?? NULL_INSTANT_KEY,
     writtenKey: write.writtenKey ?? writeTimestamp,
-    ...filterKeysOf(write.order),
+    filterKeys: filterKeysOf(write.order),
     json: renderOrder(write.order, updatedAt),
   }
 }
 
-/** The keys of the filters that an index of an earlier release lacks. */
-export function filterKeysOf(order: Partial<Order>): Pick<OrderDocument, 'paidKey' | 'lookups'> {
-  return { paidKey: paidAtOf(order) ?? NULL_INSTANT_KEY, lookups: lookupsOf(order) }
+/** The columns by which filters find an order. */
+export function filterKeysOf(order: Partial<Order>): FilterKeys {
+  return { paid_key: paidAtOf(order) ?? NULL_INSTANT_KEY, ...lookupsOf(order) }
+}
+
+/**
+ * The columns of filters that do not match the order of a stored document. A document of an earlier
+ * release has no column of a later generation, and is intact.
+ */
+export function differingFilterColumns(
+  order: Partial<Order>,
+  keys: StoredKeys['filterKeys'],
+  generations = filterGenerations,
+): FilterColumn[] {
+  const expected = filterKeysOf(order)
+  const isDifferent = (column: FilterColumn) => !isDeepStrictEqual(keys[column], expected[column])
+  return generations
+    .filter(({ columns }) => columns.some((column) => keys[column] !== undefined))
+    .flatMap(({ columns }) => columns.filter(isDifferent))
 }
 
 /** The JSON of an order without its date: equal for views with the same content. */
@@ -75,9 +93,7 @@ export type StoredKeys = Readonly<
     unknown
   >
 > & {
-  /** Absent in a document of an earlier release. */
-  paidKey?: unknown
-  lookups?: unknown
+  filterKeys: Readonly<Partial<Record<FilterColumn, unknown>>>
 }
 
 /** Whether a document with these keys is found and sorted like this view. */
@@ -89,14 +105,9 @@ export function hasKeysOf(
     keys.status === order.status &&
     keys.paymentMethod === order.payment.method &&
     keys.createdKey === createdKey &&
-    hasFilterKeysOf(order, keys) &&
+    differingFilterColumns(order, keys.filterKeys).length === 0 &&
     Number.isSafeInteger(keys.writtenKey)
   )
-}
-
-/** A document of an earlier release has none of these keys, and is intact. */
-function hasFilterKeysOf(order: Order, { paidKey, lookups }: StoredKeys): boolean {
-  return paidKey === undefined || isDeepStrictEqual({ paidKey, lookups }, filterKeysOf(order))
 }
 
 /** Whether the keys that a comparison needs are valid. */

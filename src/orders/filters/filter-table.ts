@@ -17,7 +17,6 @@ export const orderFilters = {
     synonyms: [],
     isPersonal: false,
     isInEveryCursor: true,
-    isInEveryIndex: true,
   },
   paymentMethods: {
     kind: 'enum',
@@ -29,7 +28,6 @@ export const orderFilters = {
     synonyms: ['method', 'paymenttype'],
     isPersonal: false,
     isInEveryCursor: true,
-    isInEveryIndex: true,
   },
   created: {
     kind: 'range',
@@ -55,7 +53,6 @@ export const orderFilters = {
     },
     isPersonal: false,
     isInEveryCursor: true,
-    isInEveryIndex: true,
   },
   updated: {
     kind: 'range',
@@ -89,7 +86,6 @@ export const orderFilters = {
     },
     isPersonal: false,
     isInEveryCursor: true,
-    isInEveryIndex: true,
   },
   paid: {
     kind: 'range',
@@ -107,7 +103,6 @@ export const orderFilters = {
     },
     isPersonal: false,
     isInEveryCursor: false,
-    isInEveryIndex: false,
   },
   productIds: {
     kind: 'text',
@@ -121,7 +116,6 @@ export const orderFilters = {
     synonyms: ['product', 'productids', 'items', 'item', 'itemid', 'sku'],
     isPersonal: false,
     isInEveryCursor: false,
-    isInEveryIndex: false,
   },
   customerEmails: {
     kind: 'text',
@@ -137,7 +131,6 @@ export const orderFilters = {
     synonyms: ['email', 'mail', 'customer', 'buyer', 'buyeremail', 'useremail'],
     isPersonal: true,
     isInEveryCursor: false,
-    isInEveryIndex: false,
   },
   customerDocuments: {
     kind: 'text',
@@ -154,6 +147,5 @@ export const orderFilters = {
     synonyms: ['document', 'cpf', 'cnpj', 'taxid', 'documento', 'buyerdocument'],
     isPersonal: true,
     isInEveryCursor: false,
-    isInEveryIndex: false,
   },
 } as const satisfies Record<string, Filter>

@@ -24,8 +24,6 @@ interface FilterField {
    * cursors stay valid.
    */
   isInEveryCursor: boolean
-  /** `false`: an index of an earlier release lacks the field, so the filter needs a reindex. */
-  isInEveryIndex: boolean
 }
 
 /** Matches orders whose field is one of the given members of a closed set. */

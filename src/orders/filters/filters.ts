@@ -1,4 +1,5 @@
 import { memoizeByObject } from '../../lib/memoize-by-object.ts'
+import { type FilterGeneration, filterGenerations } from './filter-generations.ts'
 import { orderFilters } from './filter-table.ts'
 import { type Filter, paramsOf } from './filter-types.ts'
 
@@ -45,25 +46,36 @@ export const noFilters = Object.freeze(
   ),
 ) as unknown as OrderFilters
 
-/** The parameter of a filter that is set and that an index of an earlier release lacks. */
-export const addedParamOf = memoizeByObject(findAddedParam)
+/**
+ * The newest generation of the filters that are set, with the parameter of one of them; `undefined`
+ * when every index has their columns.
+ */
+export const newestGenerationOf = memoizeByObject(findNewestGeneration)
 
-function findAddedParam(filters: OrderFilters): FilterParamName | undefined {
-  const added = Object.entries(orderFilters).find(([name, { isInEveryIndex }]) => {
-    const given = filters[name as keyof OrderFilters]
-    return !isInEveryIndex && Object.keys(given).length > 0
-  })
-  if (added === undefined) return undefined
-  const [name, filter] = added
-  if (filter.kind !== 'range') return filter.param
-  const { gte, lt } = filter
-  return 'gte' in filters[name as 'paid'] ? gte.param : lt.param
+function findNewestGeneration(filters: OrderFilters) {
+  const given = Object.entries(orderFilters).filter(
+    ([name]) => Object.keys(filters[name as keyof OrderFilters]).length > 0,
+  )
+  for (const generation of filterGenerations.toReversed()) {
+    const [name, filter] = given.find(([, filter]) => isOfGeneration(filter, generation)) ?? []
+    if (filter === undefined) continue
+    if (filter.kind !== 'range') return { generation, param: filter.param }
+    const { gte, lt } = filter
+    return { generation, param: 'gte' in filters[name as 'paid'] ? gte.param : lt.param }
+  }
+  return undefined
 }
 
-/** The parameters of the filters that an index of an earlier release lacks. */
-export const addedParams: readonly string[] = Object.values<Filter>(orderFilters)
-  .filter(({ isInEveryIndex }) => !isInEveryIndex)
-  .flatMap((filter) => paramsOf(filter).map(({ param }) => param))
+function isOfGeneration({ column }: Filter, { columns }: FilterGeneration): boolean {
+  return columns.some((one) => one === column)
+}
+
+/** The parameters of the filters of a generation. */
+export function paramsOfGeneration(generation: FilterGeneration): string[] {
+  return Object.values<Filter>(orderFilters)
+    .filter((filter) => isOfGeneration(filter, generation))
+    .flatMap((filter) => paramsOf(filter).map(({ param }) => param))
+}
 
 /**
  * The filters in canonical form, which a cursor signs. Values are in the order of the table, texts

@@ -18,7 +18,7 @@ describe('the e-mail by which a filter finds an order', () => {
   })
 })
 
-it('the columns of exact texts are those that this list confirms to have a marker and a migration', () => {
-  const step = 'give it both, then add it here: "How to add a filter" in CONTRIBUTING.md'
+it('the columns of exact texts are those that this list confirms to have a migration', () => {
+  const step = 'give it one, then add it here: "How to add a filter" in CONTRIBUTING.md'
   expect(lookupColumns, step).toEqual(['customer_email', 'customer_document', 'product_ids'])
 })

@@ -1,5 +1,6 @@
 import { memoizeAsync } from '../../../lib/async/memoize-async.ts'
 import { createMutex } from '../../../lib/async/mutex.ts'
+import { filterGenerations } from '../../../orders/filters/filter-generations.ts'
 import { IndexLost } from '../../index-lost.ts'
 import { type OpenSearch, write } from '../client/client.ts'
 import { managementDefinitions } from '../management/index-definitions.ts'
@@ -91,7 +92,8 @@ export function createEnsureIndices(
   /** Created first, so that records without it always mean a loss. */
   async function createOrdersIndex(version: string): Promise<void> {
     await putTemplate()
-    await createIndex(version, [names.orders, names.filterableOrders], withShards({}, shards))
+    const aliases = [names.orders, ...filterGenerations.map(names.filterAlias)]
+    await createIndex(version, aliases, withShards({}, shards))
   }
 
   async function createRemaining({ exceptVersionRecords = false } = {}): Promise<void> {

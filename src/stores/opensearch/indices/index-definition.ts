@@ -1,3 +1,4 @@
+import { type FilterColumn, markerFields } from '../../../orders/filters/filter-generations.ts'
 import type { IndexNames } from './index-names.ts'
 
 export const KEYWORD = { type: 'keyword' }
@@ -5,6 +6,15 @@ export const LONG = { type: 'long' }
 /** Searched for a whole value, and never sorted. */
 const LOOKUP = { ...KEYWORD, doc_values: false }
 export const NOT_INDEXED = { ...KEYWORD, index: false, doc_values: false }
+
+/** Absent in a document of an earlier release. */
+const FILTER_FIELDS = {
+  paid_key: LONG,
+  customer_email: LOOKUP,
+  customer_document: LOOKUP,
+  product_ids: LOOKUP,
+} as const satisfies Record<FilterColumn, object>
+const MARKERS = Object.fromEntries(markerFields.map((field) => [field, LONG]))
 
 /**
  * With a replica on a second node if there is one, so that the loss of a node loses no data. The
@@ -56,10 +66,8 @@ export const ordersDefinition = {
       created_key: LONG,
       updated_key: LONG,
       written_key: LONG,
-      paid_key: LONG, // Absent in a document of an earlier release; so are the three below.
-      customer_email: LOOKUP,
-      customer_document: LOOKUP,
-      product_ids: LOOKUP,
+      ...FILTER_FIELDS,
+      ...MARKERS,
       removed_key: LONG, // The only field of a tombstone.
       order: { type: 'object', enabled: false },
     },

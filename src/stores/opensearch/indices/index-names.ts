@@ -1,10 +1,11 @@
+import {
+  type FilterGeneration,
+  filterGenerations,
+} from '../../../orders/filters/filter-generations.ts'
+
 /** The names of aliases, each on one index. `INDEX_PREFIX` precedes every name. */
 export interface IndexNames {
   orders: string
-  /**
-   * On the live index while every document has the keys of all filters: see `reindex/reindex.md`.
-   */
-  filterableOrders: string
   /** The index of version records. */
   versionRecords: string
   /** The index of event records, which the writer leaves for the dispatcher of webhooks. */
@@ -28,6 +29,11 @@ export interface IndexNames {
   isVersion(index: string): boolean
   /** The alias through which only the writer of this epoch writes to an index. */
   writeAlias(index: string, epoch: number): string
+  /**
+   * On the live index while every document has the columns of the generation: see
+   * `reindex/reindex.md`.
+   */
+  filterAlias(generation: FilterGeneration): string
   /** Patterns of the write aliases of all epochs. */
   writeAliases: readonly string[]
   /** The alias for the copies of a reindex. */
@@ -43,11 +49,10 @@ export function indexNames(prefix: string): IndexNames {
   const orders = `${prefix}orders`
   const versionRecords = `${prefix}order-heads`
   const eventRecords = `${prefix}order-events`
-  const filterableOrders = `${orders}-filterable`
+  const filterAlias = ({ alias }: FilterGeneration) => `${orders}-${alias}`
   const writeAliases = [orders, versionRecords, eventRecords].map((alias) => `${alias}-w-*`)
   return {
     orders,
-    filterableOrders,
     versionRecords,
     eventRecords,
     writer: `${prefix}writer`,
@@ -62,10 +67,11 @@ export function indexNames(prefix: string): IndexNames {
     sandboxOrders: `${prefix}sandbox-orders`,
     isVersion: (index) => index.replace(VERSION, '') === orders && VERSION.test(index),
     writeAlias: (index, epoch) => index.replace(VERSION, `-w-${epoch}-v$1`),
+    filterAlias,
     writeAliases,
     copyAlias: (index) => index.replace(VERSION, '-copy-v$1'),
     isFenced: (alias) =>
-      [orders, filterableOrders, versionRecords].includes(alias) ||
+      [orders, ...filterGenerations.map(filterAlias), versionRecords].includes(alias) ||
       writeAliases.some((pattern) => alias.startsWith(pattern.slice(0, -1))),
     opaqueId: (epoch) => `${orders}-w-${epoch}`,
   }

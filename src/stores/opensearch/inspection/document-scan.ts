@@ -3,6 +3,7 @@ import {
   keyFields,
 } from '../../../indexing/consistency-check/index-inspection.ts'
 import { readAhead } from '../../../lib/async/read-ahead.ts'
+import type { FilterColumn } from '../../../orders/filters/filter-generations.ts'
 import {
   LACKS_SORT_KEYS,
   type ScannedHit,
@@ -19,12 +20,19 @@ const MAX_WITHOUT_SORT_KEYS = 10_000
 
 const inOrder = (path: string) => `order.${path}`
 
+const FILTER_FIELDS = {
+  paid_key: 'paid_at',
+  customer_email: 'customer.email',
+  customer_document: 'customer.document',
+  product_ids: 'items.product_id',
+} as const satisfies Record<FilterColumn, string>
+
 /** The checksum header, the keys, and the fields of the order behind the keys. */
 const SOURCE = [
   'frame',
   ...keyFields,
-  ...['id', 'status', 'payment.method', 'created_at', 'updated_at', 'paid_at'].map(inOrder),
-  ...['customer.email', 'customer.document', 'items.product_id'].map(inOrder),
+  ...['id', 'status', 'payment.method', 'created_at', 'updated_at'].map(inOrder),
+  ...Object.values(FILTER_FIELDS).map(inOrder),
 ]
 
 type Options = OpenSearchInspectionOptions & { pageSize?: number }

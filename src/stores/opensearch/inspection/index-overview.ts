@@ -6,7 +6,8 @@ import type {
   WriteTimestampState,
 } from '../../../indexing/consistency-check/index-inspection.ts'
 import { monotonicClock } from '../../../lib/clock.ts'
-import { addedParams } from '../../../orders/filters/filters.ts'
+import { filterGenerations } from '../../../orders/filters/filter-generations.ts'
+import { paramsOfGeneration } from '../../../orders/filters/filters.ts'
 import { read } from '../client/client.ts'
 import { countDocuments, readShardCount, refreshIndices } from '../client/shards.ts'
 import { concreteIndex } from '../indices/index-names.ts'
@@ -35,14 +36,16 @@ export async function readOverview(options: Options, maxProbeMs: number): Promis
     probeWriter(options, maxProbeMs),
     readWriteTimestamps(options, options.deadlineMs),
   ])
-  const isWriteTarget = (name: string) => targets.includes(name)
+  const liveAliases = indices.filter(({ read }) => read).flatMap(({ aliases }) => aliases)
   return {
     ...visible,
     orders,
-    indices: indices.map(({ isFilterable: _, ...part }) => {
-      return { ...part, fed: isWriteTarget(part.name) }
+    indices: indices.map(({ aliases: _, ...part }) => {
+      return { ...part, fed: targets.includes(part.name) }
     }),
-    missingFilters: indices.some((part) => part.read && part.isFilterable) ? [] : addedParams,
+    missingFilters: filterGenerations
+      .filter((generation) => !liveAliases.includes(options.names.filterAlias(generation)))
+      .flatMap(paramsOfGeneration),
     writer,
     writeTimestamps,
   }
@@ -69,7 +72,7 @@ async function countVersionRecords({ client, names, deadlineMs }: Options): Prom
   return countDocuments(client, deadlineMs, index, { query: { match_all: {} } })
 }
 
-type StoredPart = Omit<IndexPart, 'fed'> & { isFilterable: boolean }
+type StoredPart = Omit<IndexPart, 'fed'> & { aliases: readonly string[] }
 
 async function readIndices(options: Options): Promise<StoredPart[]> {
   const { client, names, deadlineMs } = options
@@ -85,7 +88,7 @@ async function readIndices(options: Options): Promise<StoredPart[]> {
     versions.map(async ([name, { aliases }]) => ({
       name,
       read: names.orders in aliases,
-      isFilterable: names.filterableOrders in aliases,
+      aliases: Object.keys(aliases),
       ...(await readShards(options, name, stats.indices?.[name] ?? {})),
     })),
   )

@@ -1,5 +1,6 @@
 import { filterKeysOf, type OrderDocument } from '../../../indexing/writer/order-document.ts'
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
+import { markerFields } from '../../../orders/filters/filter-generations.ts'
 import type { Order } from '../../../orders/order.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
 import { upgradeOrder } from '../../../orders/upgrade-order.ts'
@@ -26,6 +27,8 @@ export function storedBytes({ _source }: { _source?: unknown }): number | undefi
   return orderByteLength(Object(_source)['frame'])
 }
 
+const MARKERS = Object.fromEntries(markerFields.map((field) => [field, 1]))
+
 /** The source of a document, with the order byte for byte. */
 export function serializeDocument(document: OrderDocument): string {
   const keys = {
@@ -37,8 +40,8 @@ export function serializeDocument(document: OrderDocument): string {
     created_key: document.createdKey,
     updated_key: document.updatedKey,
     written_key: document.writtenKey,
-    paid_key: document.paidKey,
-    ...document.lookups,
+    ...document.filterKeys,
+    ...MARKERS,
   }
   return withChecksum(JSON.stringify(keys), document.json)
 }
@@ -106,7 +109,7 @@ export function parseStoredDocument(source: Buffer): OrderDocument | null {
     createdKey: created_key,
     updatedKey: parsed.updated_key,
     writtenKey: written_key,
-    ...filterKeysOf(parsed.order),
+    filterKeys: filterKeysOf(parsed.order),
     json: bytes?.toString() ?? JSON.stringify(parsed.order),
   }
 }

@@ -3,7 +3,7 @@ import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { type Instrument, noopInstrument } from '../../../lib/instrument.ts'
 import { type RequestScope, unbounded } from '../../../lib/request-scope.ts'
 import { FilterUnavailableError } from '../../../orders/filters/filter-unavailable-error.ts'
-import { addedParamOf } from '../../../orders/filters/filters.ts'
+import { newestGenerationOf } from '../../../orders/filters/filters.ts'
 import type { FoundView, OrderStore, PageQuery, ViewKey } from '../../../orders/order-store.ts'
 import { hasAlias } from '../client/aliases.ts'
 import {
@@ -80,17 +80,17 @@ export function createOpenSearchOrderStore({
 
   return {
     async findPage(query, scope = unbounded) {
-      const addedParam = addedParamOf(query.filters)
+      const added = newestGenerationOf(query.filters)
       // Includes the decoding, so that an invalid response counts as a failure. A refused filter is
       // no failure of OpenSearch.
       const page = await instrument('search', () =>
-        addedParam === undefined
+        added === undefined
           ? searchPage(query, scope)
-          : search({ index: names.filterableOrders, query, bound: null, scope }).catch(
-              nullIfNotFilterable,
-            ),
+          : search({
+              ...{ index: names.filterAlias(added.generation), query, bound: null, scope },
+            }).catch(nullIfNotFilterable),
       )
-      if (page === null) throw new FilterUnavailableError(addedParam ?? '')
+      if (page === null) throw new FilterUnavailableError(added?.param ?? '')
       return page
     },
 

@@ -9,7 +9,6 @@ import type {
   StoredView,
   UnreadableView,
 } from '../../../indexing/writer/order-index.ts'
-import { lookupColumns } from '../../../orders/lookups.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { documentState } from '../client/documents/document-state.ts'
@@ -155,9 +154,6 @@ function keysOf(source: unknown): StoredKeys {
     createdKey: keys['created_key'],
     updatedKey: keys['updated_key'],
     writtenKey: keys['written_key'],
-    ...(keys['paid_key'] !== undefined && { paidKey: keys['paid_key'], lookups: lookupsIn(keys) }),
+    filterKeys: keys,
   }
 }
-
-const lookupsIn = (keys: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(lookupColumns.map((column) => [column, keys[column]]))

@@ -42,7 +42,7 @@ export function createSqliteOrderIndex(
   timestamps.check() // Fails before a load reads its input.
   const selectRecord = db.prepare('SELECT * FROM order_heads WHERE id = ?')
   const selectView = db.prepare(
-    'SELECT account_id AS accountId, id AS orderId, shape AS schemaVersion, status, payment_method AS paymentMethod, created_key AS createdKey, updated_key AS updatedKey, written_key AS writtenKey, paid_key AS paidKey, lookups, json FROM orders WHERE account_id = ? AND id = ?',
+    'SELECT account_id AS accountId, id AS orderId, shape AS schemaVersion, status, payment_method AS paymentMethod, created_key AS createdKey, updated_key AS updatedKey, written_key AS writtenKey, paid_key, lookups, json FROM orders WHERE account_id = ? AND id = ?',
   )
   // A manual change may leave an integer that JavaScript cannot represent.
   selectView.setReadBigInts(true)
@@ -80,6 +80,7 @@ export function createSqliteOrderIndex(
     const writeTimestamp = timestamps.next()
     for (const view of views) {
       const document = renderDocument(view, writeTimestamp)
+      const { paid_key: paidKey, ...lookups } = document.filterKeys
       const json = Buffer.from(document.json)
       upsertView.run(
         document.accountId,
@@ -90,8 +91,8 @@ export function createSqliteOrderIndex(
         document.createdKey,
         document.updatedKey,
         document.writtenKey,
-        document.paidKey,
-        JSON.stringify(document.lookups),
+        paidKey,
+        JSON.stringify(lookups),
         json,
         crc32(json),
       )

@@ -14,15 +14,22 @@ import { parseJson } from '../../../lib/text/json.ts'
 
 export type Row = Record<string, SQLOutputValue>
 
+type StoredColumns = Omit<StoredKeys, 'filterKeys'> & { paid_key: unknown }
+
 /** Converts a row of `orders`. A key beyond the safe integers makes it unreadable, or damaged. */
 export function storedView(row: Row): StoredView | UnreadableView {
-  const stored = withNumbers(row) as Required<Omit<StoredView, 'isIntact'>> & StoredKeys
+  const { lookups, ...columns } = row
+  const stored = withNumbers(columns) as Required<Omit<StoredView, 'isIntact'>> & StoredColumns
   const { accountId, orderId } = stored
   const order = parseOrUndefined(stored.json)
   if (!hasReadableKeys(stored) || !isReadableOrder(order)) {
     return { accountId, orderId, isUnreadable: true }
   }
-  const keys = { ...stored, lookups: parseOrUndefined(row['lookups'] as string) }
+  const { paid_key } = stored
+  const keys = {
+    ...stored,
+    filterKeys: { paid_key, ...Object(parseOrUndefined(lookups as string)) },
+  }
   return { ...stored, isIntact: (view) => hasKeysOf(view, keys) }
 }
 

@@ -23,8 +23,7 @@ export function documentsOf(
         created_key: document.createdKey,
         updated_key: document.updatedKey,
         written_key: document.writtenKey,
-        paid_key: document.paidKey,
-        ...document.lookups,
+        ...document.filterKeys,
       },
       order: JSON.parse(document.json.toString()),
     }

@@ -1,8 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { projectOrder } from '../../../../src/indexing/projection/order-views.ts'
-import { hasSameContent, renderDocument } from '../../../../src/indexing/writer/order-document.ts'
+import {
+  differingFilterColumns,
+  hasSameContent,
+  renderDocument,
+} from '../../../../src/indexing/writer/order-document.ts'
 import { formatInstant } from '../../../../src/lib/instant.ts'
+import type { FilterGeneration } from '../../../../src/orders/filters/filter-generations.ts'
 import { ORDER_SCHEMA_VERSION, type Order } from '../../../../src/orders/order.ts'
 import { NULL_INSTANT_KEY } from '../../../../src/orders/order-store.ts'
 import { sourceOrders } from '../../../support/orders/arbitraries.ts'
@@ -44,8 +49,8 @@ describe('renderDocument', () => {
       createdKey: Date.parse('2026-03-01T12:00:00Z'),
       updatedKey: CHANGED_AT,
       writtenKey: WRITE_TIMESTAMP,
-      paidKey: NULL_INSTANT_KEY,
-      lookups: {
+      filterKeys: {
+        paid_key: NULL_INSTANT_KEY,
         customer_email: ['rita@exemplo.com.br'],
         customer_document: [],
         product_ids: ['prod_1'],
@@ -128,5 +133,28 @@ describe('hasSameContent', () => {
         expect(hasSameContent(stored(null, one), other)).toBe(isSame)
       }),
     )
+  })
+})
+
+describe('differingFilterColumns', () => {
+  const { filterKeys } = stored(CHANGED_AT)
+  const { paid_key, customer_email, customer_document } = filterKeys
+  const generations: FilterGeneration[] = [
+    { alias: 'one', marker: 'paid_key', columns: ['paid_key', 'customer_email'] },
+    { alias: 'two', marker: 'texts', columns: ['customer_document', 'product_ids'] },
+  ]
+
+  it.each([
+    ['of this release', filterKeys, []],
+    ['of the last release', { paid_key, customer_email }, []],
+    ['of the first release', {}, []],
+    [
+      'without one column of a generation',
+      { paid_key, customer_document },
+      ['customer_email', 'product_ids'],
+    ],
+    ['with another value', { ...filterKeys, paid_key: 1 }, ['paid_key']],
+  ])('differingFilterColumns of a document %s', (_document, keys, expected) => {
+    expect(differingFilterColumns(order, keys, generations)).toEqual(expected)
   })
 })

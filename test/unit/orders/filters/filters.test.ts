@@ -22,12 +22,10 @@ describe('canonicalFilters', () => {
       ...{ kind: 'enum', param: 'origin', column: 'origin', values: ['A', 'B'] },
       ...{ description: '', example: 'A', synonyms: [], isInEveryCursor: false },
       isPersonal: false,
-      isInEveryIndex: false,
     },
     shipped: {
       ...{ kind: 'range', column: 'shipped_key', isNullable: true, isInEveryCursor: false },
       isPersonal: false,
-      isInEveryIndex: false,
       gte: { ...bound, param: 'shipped_gte' },
       lt: { ...bound, param: 'shipped_lt' },
     },

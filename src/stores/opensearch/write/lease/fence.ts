@@ -1,23 +1,27 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { retryUntilDeadline } from '../../../../lib/async/retry-until-deadline.ts'
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
+import {
+  type FilterGeneration,
+  filterGenerations,
+} from '../../../../orders/filters/filter-generations.ts'
 import { readAliases } from '../../client/aliases.ts'
 import { type OpenSearch, read, write } from '../../client/client.ts'
 import { IndexMissing, isRejectedWith, NOT_FOUND } from '../../client/errors.ts'
-import { refreshIndices } from '../../client/shards.ts'
+import { countDocuments, refreshIndices } from '../../client/shards.ts'
 import { concreteIndex, type IndexNames } from '../../indices/index-names.ts'
 import { readVersionRecordIndices } from '../../indices/version-record-index.ts'
-import { hasFilterKeys, readFilterableIndices } from '../filterable-alias.ts'
+import { TOMBSTONES } from '../../order-documents/tombstone.ts'
 import { revertPartialWrites } from '../revert-partial-writes.ts'
 import type { LeaseRecord } from './lease-document.ts'
 
 export interface Fence {
   /**
    * Stops every bulk of an earlier epoch, including those in flight: see `fence.md`. Afterwards
-   * every target has the documents of the live index, and the first target is the live index. It is
-   * filterable if each of its documents has the keys of all filters. Returns `false` when the fence
-   * waited for an earlier bulk, or reverted a write. A node that left the cluster meanwhile lacks
-   * that change, and still has the aliases. It has none of the next epoch.
+   * every target has the documents of the live index, and the first target is the live index. It
+   * has the alias of each generation of filters whose columns all its documents have. Returns
+   * `false` when the fence waited for an earlier bulk, or reverted a write. A node that left the
+   * cluster meanwhile lacks that change, and still has the aliases. It has none of the next epoch.
    * @throws Unavailable when the cluster's state is unknown; a later epoch can succeed
    */
   raise(lease: LeaseRecord): Promise<boolean>
@@ -41,8 +45,6 @@ const BULK_ACTIONS = 'indices:data/write/bulk*'
  * Creates the fence of one cluster: swaps the write aliases, then polls the task list every 25 ms.
  */
 export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions): Fence {
-  const filterKeys = { client, names, deadlineMs }
-
   return {
     async raise({ epoch, targets, version_records: versionRecords = [] }) {
       // A rollback reads the live index, which is no target any more.
@@ -103,11 +105,9 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     versionRecords: readonly string[],
   ): Promise<void> {
     const alias = names.writeAlias(index, epoch)
-    const isFilterable = await retryUnknownAlias(() => hasFilterKeys(filterKeys, alias))
-    const filterable = isFilterable ? [index] : []
     const changes = [
       ...moveAlias(names.orders, live, [index]),
-      ...moveAlias(names.filterableOrders, await readFilterableIndices(filterKeys), filterable),
+      ...(await moveFilterAliases(index, alias)),
       ...(await moveVersionRecords(versionRecords)),
     ]
     if (changes.length === 0) return
@@ -117,6 +117,20 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
       { add: { ...writeAlias, is_write_index: true } },
       ...changes,
     ])
+  }
+
+  async function moveFilterAliases(index: string, writeAlias: string): Promise<object[]> {
+    const changes: object[] = []
+    for (const generation of filterGenerations) {
+      const query = lacksColumns(generation)
+      const lacking = await retryUnknownAlias(() =>
+        countDocuments(client, deadlineMs, writeAlias, { query, terminate_after: 1 }),
+      )
+      const alias = names.filterAlias(generation)
+      const current = Object.keys(await readAliases(client, deadlineMs, [alias]))
+      changes.push(...moveAlias(alias, current, lacking === 0 ? [index] : []))
+    }
+    return changes
   }
 
   /** Version records are read by id only, so the new index needs no refresh. */
@@ -172,6 +186,11 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     )
   }
 }
+
+/** Matches the documents of releases before a generation. */
+const lacksColumns = ({ marker }: FilterGeneration) => ({
+  bool: { must_not: [TOMBSTONES, { exists: { field: marker } }] },
+})
 
 /** The changes of an alias that is on the indices `from` and must be on `to`. */
 function moveAlias(alias: string, from: readonly string[], to: readonly string[]): object[] {

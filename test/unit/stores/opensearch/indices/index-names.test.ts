@@ -13,11 +13,13 @@ const everyName = (prefix: string) => {
     writeAlias,
     writeAliases,
     copyAlias,
+    filterAlias,
     opaqueId,
     ...fixed
   } = indexNames(prefix)
   return {
     ...fixed,
+    filterable: filterAlias({ alias: 'filterable', marker: 'paid_key', columns: [] }),
     version: concreteIndex(fixed.orders, 7),
     copy: copyAlias(concreteIndex(fixed.orders, 7)),
     every: concreteIndex(fixed.orders, '*'),
@@ -33,7 +35,7 @@ describe('the names of an index', () => {
   it('the index names are the documented ones', () => {
     expect(everyName('')).toEqual({
       orders: 'orders',
-      filterableOrders: 'orders-filterable',
+      filterable: 'orders-filterable',
       versionRecords: 'order-heads',
       eventRecords: 'order-events',
       writer: 'writer',

@@ -126,7 +126,10 @@ describe('the decoder of raw hits', () => {
   it('the decoder returns an order whose keys are longer than 64 KiB', () => {
     const [document, next] = documents
     if (document === undefined || next === undefined) throw new Error('there are documents')
-    const large = { ...document, lookups: { ...document.lookups, product_ids: manyProducts } }
+    const large = {
+      ...document,
+      filterKeys: { ...document.filterKeys, product_ids: manyProducts },
+    }
     const hits = [large, next].map((one) => hit(one))
     expect(hits[0]).toMatch(/"frame":"[0-9a-f]{8}-[0-9a-f]{5}-[0-9a-f]{8}"/)
     const rows = cut(page(...hits))

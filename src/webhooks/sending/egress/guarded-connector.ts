@@ -19,6 +19,11 @@ export interface GuardedConnectorOptions {
 
 /** One address of several gets this long before the next is tried, because a link may be slow. */
 const ATTEMPT_TIMEOUT_MS = 1_000
+/**
+ * Of IPv4 and of IPv6: a name may have thousands of addresses of other hosts, and each attempt would
+ * connect to all of them.
+ */
+const MAX_ADDRESSES = 8
 
 /**
  * Connects only to addresses that the policy permits. A lookup alone is not enough, because a
@@ -70,7 +75,12 @@ function guardedLookup(
       })
       .then(
         (addresses) => {
-          const resolved = addresses.map((address) => ({ address, family: isIP(address) }))
+          const resolved = [4, 6].flatMap((family) =>
+            addresses
+              .filter((address) => isIP(address) === family)
+              .slice(0, MAX_ADDRESSES)
+              .map((address) => ({ address, family })),
+          )
           const [{ address, family } = { address: '', family: 0 }] = resolved
           if (all) callback(null, resolved)
           else callback(null, address, family)

@@ -122,6 +122,33 @@ describe('the connector with WEBHOOK_ALLOW', () => {
   })
 })
 
+describe('a name with many addresses', () => {
+  const refusing = (count: number, from = 2) =>
+    Array.from({ length: count }, (_, at) => `127.0.0.${from + at}`)
+
+  it('is reached at its eighth address, after seven that refuse the connection', async () => {
+    const receiver = await receiveAll()
+    const sender = openSender({ resolve: resolveTo(...refusing(7), '127.0.0.1') })
+    expect(await sender.post(`http://${NAME}:${receiver.port}/`)).toMatchObject({ status: 200 })
+  })
+
+  it('is reached at its first IPv6 address, after eight of IPv4', async () => {
+    const receiver = await openReceiver(reply(response(200)), { host: '::1' })
+    const sender = openSender({ resolve: resolveTo(...refusing(9), '::1') })
+    expect(await sender.post(`http://${NAME}:${receiver.port}/`)).toMatchObject({ status: 200 })
+  })
+
+  it('is connected to at no more than eight of them, so that an attempt is no flood', async () => {
+    const receiver = await receiveAll()
+    const sender = openSender({ resolve: resolveTo(...refusing(8), '127.0.0.1') })
+    expect(await sender.post(`http://${NAME}:${receiver.port}/`)).toMatchObject({
+      status: null,
+      error: 'the connection was refused',
+    })
+    expect(receiver.requests).toEqual([])
+  })
+})
+
 describe('a name that does not resolve', () => {
   const failWith = (code: string) => async () => {
     throw Object.assign(new Error(`query ${code} ${NAME}`), { code })

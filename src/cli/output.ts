@@ -1,3 +1,4 @@
+import { replaceControls } from '../lib/text/control-characters.ts'
 import type { CommandContext, ProgramIo } from './command-context.ts'
 
 /** The option `--json` of a command. */
@@ -88,5 +89,5 @@ export function handleOutputErrors(): void {
 
 function cell(value: unknown): string {
   if (value === null || value === '') return '-'
-  return Array.isArray(value) ? value.join(',') || '-' : String(value)
+  return Array.isArray(value) ? value.join(',') || '-' : replaceControls(String(value))
 }

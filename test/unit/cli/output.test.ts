@@ -10,12 +10,15 @@ key_1    ERP   orders:read
 key_200  -     -
 `
 
-function print(screen: { isTTY: boolean; columns: number }): string {
+function print(screen: { isTTY: boolean; columns: number }, rows: object[] = ROWS): string {
   let printed = ''
   const write = (text: string) => {
     printed += text
   }
-  printTable(ROWS, { stdout: { ...screen, write }, stderr: { ...screen, write } })
+  printTable(rows as Record<string, unknown>[], {
+    stdout: { ...screen, write },
+    stderr: { ...screen, write },
+  })
   return printed
 }
 
@@ -35,5 +38,16 @@ scopes: orders:read
 key_id: key_200
 name:   -
 scopes: -
+`)
+})
+
+it.each([
+  ['right-to-left override', '\u202e'],
+  ['isolate', '\u2066'],
+  ['escape', '\u001b'],
+])('a value cannot reorder or rewrite its line with the control character %s', (_name, control) => {
+  const rows = [{ actor: `console:${control}enod`, outcome: 'failed' }]
+  expect(print({ isTTY: true, columns: 80 }, rows)).toBe(`actor          outcome
+console:\ufffdenod  failed
 `)
 })

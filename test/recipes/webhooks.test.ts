@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { readFile, stat, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventExamples, testEventExample } from '../../src/openapi/webhooks/event-examples.ts'
 import {
@@ -304,6 +306,24 @@ async function forgetTimestamp(folder: string, id: string) {
   using database = new DatabaseSync(join(folder, 'webhooks.db'))
   database.prepare("UPDATE pedidos SET timestamp = '' WHERE id = ?").run(id)
 }
+
+it.each(['Python'])(
+  'the webhook receiver in %s rejects a body of negative length unread',
+  async (name) => {
+    const receiver = await receivers[name]?.([SECRET])
+    if (receiver === undefined) throw new Error(`no receiver in ${name}`)
+    try {
+      const { hostname, port, host } = new URL(receiver.url)
+      const socket = connect(Number(port), hostname)
+      socket.end(`POST / HTTP/1.1\r\nHost: ${host}\r\nContent-Length: -1\r\n\r\n`)
+      // A body that it had read would get 400, because it has no signature.
+      expect(await text(socket)).toMatch(/^HTTP\/1\.0 413 /)
+    } finally {
+      await receiver.close()
+    }
+  },
+  INSTALL_MS,
+)
 
 it.each(['Node', 'Python'])(
   'the webhook receiver in %s keeps its database readable by its user only',

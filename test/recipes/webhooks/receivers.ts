@@ -26,6 +26,7 @@ export interface Receiver {
   kept(): Promise<Map<string, KeptOrder>>
   /** Its working folder. */
   folder: string
+  url: string
   close(): Promise<void>
 }
 
@@ -118,6 +119,7 @@ async function startProcess(
     deliver: (delivery) => deliverTo(url, delivery),
     kept: () => kept(folder, url),
     folder,
+    url,
     async close() {
       child.kill()
       await once(child, 'close')

@@ -54,7 +54,7 @@ def guarda(evento):
 class Receptor(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         tamanho = int(self.headers.get("content-length") or MAIOR_CORPO + 1)
-        if tamanho > MAIOR_CORPO:
+        if not 0 <= tamanho <= MAIOR_CORPO:
             return self.responde(413)
         corpo = self.rfile.read(tamanho)
         motivo = confere(corpo, self.headers)

@@ -1,4 +1,4 @@
-import { replaceControls } from '../lib/text/control-characters.ts'
+import { escapeControls, replaceControls } from '../lib/text/control-characters.ts'
 import type { CommandContext, ProgramIo } from './command-context.ts'
 
 /** The option `--json` of a command. */
@@ -12,7 +12,7 @@ export function printJson(value: unknown, { stdout }: Pick<ProgramIo, 'stdout'>)
 }
 
 /** The text of a machine-readable result. */
-export const jsonText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
+export const jsonText = (value: unknown) => `${escapeControls(JSON.stringify(value, null, 2))}\n`
 
 /**
  * Prints a secret to stdout. It exists nowhere else: where the write fails, `nextStep` is printed

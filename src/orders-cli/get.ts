@@ -1,4 +1,5 @@
 import { monotonicClock } from '../lib/clock.ts'
+import { escapeControls } from '../lib/text/control-characters.ts'
 import { parseArguments, rejectExtraArgs } from './arguments.ts'
 import { type Context, connect, resolveBaseUrl, writeText } from './context.ts'
 import { usageError } from './errors.ts'
@@ -17,5 +18,5 @@ export async function runGet(args: readonly string[], context: Context): Promise
   const { wait } = createOrdersProgress(context.status, monotonicClock)
   const client = await connect(context, url, wait)
   const order = await client.orders.get(id, { signal: context.signal })
-  await writeText(context.stdout, `${JSON.stringify(order, null, 2)}\n`)
+  await writeText(context.stdout, `${escapeControls(JSON.stringify(order, null, 2))}\n`)
 }

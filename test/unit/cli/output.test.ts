@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { printTable } from '../../../src/cli/output.ts'
+import { jsonText, printTable } from '../../../src/cli/output.ts'
 
 const ROWS = [
   { key_id: 'key_1', name: 'ERP', scopes: ['orders:read'] },
@@ -50,4 +50,10 @@ it.each([
   expect(print({ isTTY: true, columns: 80 }, rows)).toBe(`actor          outcome
 console:\ufffdenod  failed
 `)
+})
+
+it('JSON has no control character of direction, and the same value', () => {
+  const rows = [{ actor: 'console:\u202enod', target: 'a\nb' }]
+  expect(jsonText(rows)).toContain('\\u202enod')
+  expect(JSON.parse(jsonText(rows))).toEqual(rows)
 })

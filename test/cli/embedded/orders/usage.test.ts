@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { finish, runOrders, spawnOrders } from '../../../support/orders-cli/orders-cli.ts'
 import {
+  changed,
   type OrdersService,
   openOrdersService,
 } from '../../../support/orders-cli/orders-service.ts'
@@ -187,4 +188,14 @@ it('the orders process prints the result on stdout, messages on stderr, and exit
   expect(found).toEqual({ code: 0, stdout: `${JSON.stringify(first, null, 2)}\n`, stderr: '' })
   expect(missing).toMatchObject({ code: 1, stdout: '' })
   expect(missing.stderr).toContain('Recurso não encontrado')
+})
+
+it('orders get prints no control character of a text that a buyer chose', async () => {
+  const [order] = service.visible()
+  if (order === undefined) throw new Error('no order')
+  const name = 'Ana\u009b2J\u202e\u007f'
+  await service.write([{ ...changed(order), customer: { ...order.customer, name } }])
+  const { stdout } = await run(['get', order.id])
+  expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u)
+  expect(JSON.parse(stdout).customer.name).toBe(name)
 })

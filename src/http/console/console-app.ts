@@ -9,6 +9,7 @@ import sandboxRoutes from '../management/routes/sandbox.ts'
 import usageRoutes from '../management/routes/usage.ts'
 import webhookEndpointActionsRoutes from '../management/routes/webhook-endpoint-actions.ts'
 import webhookEndpointsRoutes from '../management/routes/webhook-endpoints.ts'
+import changeLimit from './plugins/change-limit.ts'
 import sameOrigin from './plugins/same-origin.ts'
 import securityHeaders from './plugins/security-headers.ts'
 import sessionAuthentication from './plugins/session-authentication.ts'
@@ -43,6 +44,7 @@ export function buildConsoleApp(options: ConsoleAppOptions): FastifyInstance {
       v1.register(startSession, { sessions, clock })
       v1.register(async (account) => {
         account.register(sessionAuthentication, { sessions })
+        account.register(changeLimit)
         account.register(sessionRoutes, { sessions })
         account.register(keysRoutes, { ...ofAccount, keys, usage: stores.usage, cursors })
         account.register(sandboxRoutes, { sandbox, cursors })

@@ -177,6 +177,22 @@ describe('a session', () => {
     expect(await post('', {})).toBe(409)
   })
 
+  it('makes 100 changes at once, then gets 429, while reads and other accounts continue', async () => {
+    const session = await one.signIn({ accountId: 'acc_flood' })
+    const url = '/v1/accounts/acc_flood/webhook-endpoints'
+    const change = () => one.call(`${url}/we_none/test`, { method: 'POST', session, body: {} })
+    const responses = await Promise.all(Array.from({ length: 300 }, change))
+    expect(responses.slice(0, 100).map(({ status }) => status)).toEqual(Array(100).fill(404))
+    const refused = responses.find(({ status }) => status === 429)
+    expect(refused?.headers['retry-after']).toBe('1')
+    expect(refused?.json.error).toMatchObject({ code: 'rate_limited' })
+    expect((await one.call(url, { session })).status).toBe(200)
+    const other = await one.signIn({ accountId: 'acc_calm' })
+    const calm = '/v1/accounts/acc_calm/keys'
+    expect((await one.call(calm, { method: 'POST', session: other, body: {} })).status).toBe(201)
+    expect(await createEndpoint('acc_flood')).toMatch(/^we_/)
+  })
+
   it('does not reach a test order of another account by its id', async () => {
     const session = await one.signIn()
     const url = `/v1/accounts/acc_1/sandbox-orders/${otherTestOrderId}/pay`

@@ -15,6 +15,12 @@ interface StoredOrder {
 
 /** Far above the forms in use: a list of values has a form for each of its lengths. */
 const MAX_PREPARED = 500
+/**
+ * Characters. A longer form takes up to 300 KB of memory, and less than a millisecond to prepare. A
+ * key that sends millions of them would fill the memory until a full collection. V8 frees one that
+ * is not kept with the young objects.
+ */
+const MAX_KEPT_LENGTH = 2_000
 
 /**
  * How much of the file SQLite reads from the page cache of the system without a copy, in bytes: its
@@ -37,6 +43,7 @@ export function createSqliteOrderStore(db: DatabaseSync): OrderStore {
   function prepareOnce(sql: string): StatementSync {
     const known = pageStatements.get(sql)
     if (known !== undefined) return known
+    if (sql.length > MAX_KEPT_LENGTH) return db.prepare(sql)
     if (pageStatements.size >= MAX_PREPARED) pageStatements.clear()
     const statement = db.prepare(sql)
     pageStatements.set(sql, statement)

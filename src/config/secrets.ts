@@ -45,7 +45,6 @@ export function loadSecrets(
       webhookSecrets: withOwnSecrets(webhookSecrets, stored, keyPepper),
     }
   }
-  createDataDir(dataDir)
   const stored = storedSecrets(dataDir)
   const pepper = keyPepper ?? stored.keyPepper
   return {
@@ -87,15 +86,6 @@ function withOwnSecrets(
 function derivedSecrets(keyPepper: Uint8Array): NamedSecrets {
   const kid = hmacSha256(keyPepper, 'webhook-secrets kid').toString('hex').slice(0, KID_HEX)
   return [{ kid: `pepper-${kid}`, secret: hmacSha256(keyPepper, 'webhook-secrets') }]
-}
-
-function createDataDir(dataDir: string): void {
-  try {
-    createFolder(dataDir)
-  } catch (cause) {
-    const reason = errorText(cause)
-    throw new Error(`cannot create the folder of DATA_DIR, ${dataDir}: ${reason}`, { cause })
-  }
 }
 
 const KID_HEX = 8
@@ -153,6 +143,7 @@ function parseJson(text: string) {
 /** The advice differs from that for a file that exists: here there is none to restore. */
 function createSecrets(file: string, dataDir: string): void {
   try {
+    createFolder(dataDir)
     createAtomically(file, dataDir)
   } catch (cause) {
     const reason = errorText(cause)

@@ -16,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { loadSecrets } from '../../../src/config/secrets.ts'
 import { createCursorCodec } from '../../../src/orders/cursor.ts'
 import { listing, states } from '../../support/orders/cursors.ts'
+import { asUnprivilegedUser } from '../../support/unprivileged-user.ts'
 
 const given = { kid: 'given', secret: Buffer.alloc(32, 1) }
 const pepper = Buffer.alloc(32, 2)
@@ -246,17 +247,6 @@ it.each(['ENOSPC', 'EDQUOT', 'EROFS'])(
   },
 )
 
-/** Loads as a user whose access the file system checks, which it does not for root. */
-function loadUnprivileged(settings = {}): unknown {
-  const isRoot = process.geteuid?.() === 0
-  if (isRoot) process.seteuid?.(65_534)
-  try {
-    return load(settings)
-  } finally {
-    if (isRoot) process.seteuid?.(0)
-  }
-}
-
 it.each([
   ['the file, as after a restore by another user', 0o755, 0o000],
   ['the folder', 0o000, 0o600],
@@ -266,8 +256,8 @@ it.each([
   for (const path of [folder, join(folder, 'a')]) chmodSync(path, 0o755)
   chmodSync(dataDir, folderMode)
   try {
-    for (const settings of [{}, { cursorSecrets: [given], keyPepper: pepper }]) {
-      const loading = () => loadUnprivileged(settings)
+    for (const settings of [{}, { cursorSecrets: [given] as const, keyPepper: pepper }]) {
+      const loading = () => asUnprivilegedUser(() => load(settings))
       expect(loading).toThrow(`cannot use the secrets in ${file()}: EACCES`)
       expect(loading).toThrow('chown the folder and the file to that user')
       expect(loading).not.toThrow('remove it')
@@ -331,13 +321,15 @@ describe('a damaged file of secrets', () => {
 
   it('a damaged file of secrets is reported by path when the data folder is a file', () => {
     writeFileSync(join(folder, 'a'), '')
-    expect(() => load()).toThrow(`cannot create the folder of DATA_DIR, ${dataDir}`)
+    expect(() => load()).toThrow(`cannot create ${file()}: E`)
+    expect(() => load()).toThrow('. Free space in DATA_DIR, or let this process write there')
   })
 
   // The recursive mkdir of Node never returns there.
   it('a data folder in a file system that creates no folders is reported by path', () => {
     dataDir = '/proc/orders/data'
-    expect(() => load()).toThrow(`cannot create the folder of DATA_DIR, ${dataDir}`)
+    expect(() => load()).toThrow(`cannot create ${file()}: E`)
+    expect(() => load()).toThrow('. Free space in DATA_DIR, or let this process write there')
   })
 })
 

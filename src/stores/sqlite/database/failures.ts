@@ -39,16 +39,21 @@ const DAMAGE_CODES: readonly unknown[] = [SQLITE_CORRUPT, SQLITE_NOTADB]
 
 /** The low byte of an extended result code is the primary one. */
 const PRIMARY_CODE = 0xff
-const FULL_DISK_CODES = ['ENOSPC', 'EDQUOT']
+/** Errors of the file system, such as when it creates DATA_DIR, that SQLite reports likewise. */
+const SYSTEM_CODES: ReadonlyMap<string | undefined, number> = new Map([
+  ['ENOSPC', SQLITE_FULL],
+  ['EDQUOT', SQLITE_FULL],
+  ['EACCES', SQLITE_CANTOPEN],
+  ['EPERM', SQLITE_CANTOPEN],
+  ['EROFS', SQLITE_READONLY],
+])
 
-/**
- * The primary result code of SQLite of an error or its cause; of a full disk also without SQLite.
- */
+/** The primary result code of SQLite of an error or its cause, or that of the file system. */
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined
   const { errcode, code, cause } = error as Error & { errcode?: number; code?: string }
-  if (code !== undefined && FULL_DISK_CODES.includes(code)) return SQLITE_FULL
-  return errcode === undefined ? resultCode(cause) : errcode & PRIMARY_CODE
+  if (errcode !== undefined) return errcode & PRIMARY_CODE
+  return SYSTEM_CODES.get(code) ?? resultCode(cause)
 }
 
 /** The next step after an error of a file, as sentences that follow its message; may be empty. */

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
@@ -6,6 +6,7 @@ import { openDatabase } from '../../../../../src/stores/sqlite/database/database
 import { guardDatabase } from '../../../../../src/stores/sqlite/database/guarded-database.ts'
 import { openSqliteStores } from '../../../../../src/stores/sqlite/stores.ts'
 import { createTestFolder } from '../../../../support/stores/test-folder.ts'
+import { asUnprivilegedUser } from '../../../../support/unprivileged-user.ts'
 
 let dataDir: string
 beforeEach(() => {
@@ -33,6 +34,20 @@ it('a file that this process may only read is named by a write with the owner an
   expect(write).toThrow(`${file('any.db')}: attempt to write a readonly database${OWNER_ADVICE}`)
   db.close()
 })
+
+it.each([
+  ['is not there', 'mkdir', () => join(dataDir, 'missing')],
+  ['belongs to another user, such as a volume of root', 'open', () => dataDir],
+])(
+  'a data folder that %s, and that this process may not write, is named with the owner and mode to set',
+  (_name, call, folder) => {
+    chmodSync(dataDir, 0o555)
+    const path = join(folder(), 'any.db')
+    const opening = () => asUnprivilegedUser(() => openDatabase(path, [], 20))
+    expect(opening).toThrow(`cannot open the database ${path}: EACCES: permission denied, ${call}`)
+    expect(opening).toThrow(OWNER_ADVICE)
+  },
+)
 
 describe('a writer whose files cannot be opened', () => {
   it.each([

@@ -49,7 +49,10 @@ export async function openApiServer(config: Config, logger: Logger): Promise<Api
     onRecovered: () => logger.info('Redis responds again: rate limits are shared'),
     onUsageFailure: (err) => logger.warn({ err }, 'usage of keys not stored: it is kept in memory'),
     onUsageRecovered: () => logger.info('usage of keys is stored again'),
-    onWarning: (warning) => logger.warn(warning),
+    onWarning(warning) {
+      logger.warn(warning)
+      logger.flush() // An upgrade of orders.db, of which it warns, blocks the event loop.
+    },
   })
   const app = buildApp(config, services, { logger, metrics, tracing })
   return {

@@ -46,7 +46,7 @@ export function openSqliteStores(
   onWarning?: OnWarning,
 ): Stores {
   const file = ordersFile(dataDir)
-  const orders = openOrdersUnlessLost(dataDir)
+  const orders = openOrdersUnlessLost(dataDir, undefined, onWarning)
   const state = trackFile(file)
   const isServer = role === 'server'
   const busyMs = isServer ? SERVER_BUSY_MS : undefined

@@ -10,7 +10,8 @@ import { applyMigrations } from '../../../src/stores/sqlite/database/database.ts
 import { fillChecksums } from '../../../src/stores/sqlite/database/fill-checksums.ts'
 import { fillLookups } from '../../../src/stores/sqlite/database/fill-lookups.ts'
 import { type Migration, ordersMigrations } from '../../../src/stores/sqlite/database/schema.ts'
-import { runCommand, startCommand } from '../../support/cli/command.ts'
+import { startBackground } from '../../support/cli/background-process.ts'
+import { runCommand } from '../../support/cli/command.ts'
 import { createTestFolder } from '../../support/stores/test-folder.ts'
 
 /**
@@ -61,26 +62,24 @@ function versionAndSchema() {
   return { version, schema }
 }
 
-/** Kills a process once it has written to the log; returns `null` if it ended by itself. */
-async function killMigratingProcess(): Promise<NodeJS.Signals | null> {
+/** Kills a process once it has written to the log; `code` is `null` unless it ended by itself. */
+async function killMigratingProcess() {
   const log = join(folder, 'orders.db-wal')
-  const child = startCommand(['index', 'status'], { DATA_DIR: folder })
-  const closed = new Promise((resolve) => child.once('close', resolve))
-  const isDue = () => child.exitCode !== null || (existsSync(log) && statSync(log).size > 1_000_000)
+  const serve = startBackground(['serve'], { DATA_DIR: folder, PORT: '0' })
+  const isDue = () => serve.hasEnded() || (existsSync(log) && statSync(log).size > 1_000_000)
   await vi.waitFor(() => expect(isDue()).toBe(true), { timeout: 60_000, interval: 2 })
-  child.kill('SIGKILL')
-  await closed
-  return child.signalCode
+  const code = await serve.stop('SIGKILL')
+  return { code, output: serve.output() }
 }
 
-/** Interrupts a migration; returns what was there before, and the signal. */
+/** Interrupts a migration; returns what was there before, and the killed process. */
 async function interrupt(migration: Migration) {
   for (let attempt = 1; ; attempt++) {
     createEarlierDatabase(migration)
     const before = versionAndSchema()
-    const signal = await killMigratingProcess()
-    const isLate = signal === null || versionAndSchema().version !== before.version
-    if (!isLate || attempt === KILL_ATTEMPTS) return { before, signal }
+    const killed = await killMigratingProcess()
+    const isLate = killed.code !== null || versionAndSchema().version !== before.version
+    if (!isLate || attempt === KILL_ATTEMPTS) return { before, killed }
     folder = createTestFolder()
   }
 }
@@ -101,9 +100,11 @@ it.each<[name: string, migration: Migration]>([
 ])(
   'a migration %s that was killed in the middle loses nothing, and the next start completes it',
   async (_name, migration) => {
-    const { before, signal } = await interrupt(migration)
-    expect(signal).toBe('SIGKILL')
+    const { before, killed } = await interrupt(migration)
+    expect(killed.code).toBeNull()
     expect(versionAndSchema()).toEqual(before)
+    // It blocks the event loop, so that a buffered line would be lost.
+    expect(killed.output).toContain(`upgrading ${join(folder, 'orders.db')}`)
 
     expect(await runCommand(['index', 'status'], { DATA_DIR: folder })).toMatchObject({ code: 0 })
     expect(versionAndSchema().version).toBe(ordersMigrations.length)

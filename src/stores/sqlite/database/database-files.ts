@@ -8,6 +8,7 @@ import {
   NOTHING_LOST,
   ORDERS_INDEX,
 } from '../../index-lost.ts'
+import type { OnWarning } from '../../stores.ts'
 import { BUSY_MS, DatabaseMissingError, openDatabase } from './database.ts'
 import { toNamedError } from './failures.ts'
 import { keysMigrations, ordersMigrations } from './schema.ts'
@@ -20,10 +21,15 @@ export const keysFile = (dataDir: string) => join(dataDir, 'keys.db')
 /** @throws DatabaseMissingError unless the file exists or `createIfMissing` is set */
 export function openOrdersDatabase(
   dataDir: string,
-  { createIfMissing }: { createIfMissing: boolean },
+  { createIfMissing, onWarning }: { createIfMissing: boolean; onWarning?: OnWarning | undefined },
   busyTimeoutMs = BUSY_MS.command,
 ): DatabaseSync {
-  return openDatabase(ordersFile(dataDir), ordersMigrations, busyTimeoutMs, createIfMissing)
+  const file = ordersFile(dataDir)
+  return openDatabase(file, ordersMigrations, busyTimeoutMs, createIfMissing, () =>
+    onWarning?.(
+      `upgrading ${file} for this release, which takes minutes where there are many orders: an interrupted upgrade starts again from the beginning`,
+    ),
+  )
 }
 
 /**
@@ -31,10 +37,15 @@ export function openOrdersDatabase(
  * without orders then always mean a loss, never an interrupted first start.
  * @throws IndexLost
  */
-export function openOrdersUnlessLost(dataDir: string, busyTimeoutMs?: number): DatabaseSync {
+export function openOrdersUnlessLost(
+  dataDir: string,
+  busyTimeoutMs?: number,
+  onWarning?: OnWarning,
+): DatabaseSync {
   const keys = keysFile(dataDir)
+  const createIfMissing = !existsSync(keys)
   try {
-    return openOrdersDatabase(dataDir, { createIfMissing: !existsSync(keys) }, busyTimeoutMs)
+    return openOrdersDatabase(dataDir, { createIfMissing, onWarning }, busyTimeoutMs)
   } catch (error) {
     if (!(error instanceof DatabaseMissingError)) throw error
     throw new IndexLost(`${ordersFile(dataDir)} is missing or empty, and ${keys} is not`)

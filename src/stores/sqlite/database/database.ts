@@ -17,7 +17,8 @@ export const BUSY_MS: Readonly<Record<ProcessRole, number>> = { server: 50, comm
  * Opens a database file and creates missing tables. `migrations[n]` upgrades the file from version
  * n to n + 1, so a released one is never edited; a later version is rejected. `busyTimeoutMs`: how
  * long a later write blocks this process while another one writes; the opening waits as long as a
- * command. `createIfMissing`: whether to create a missing or empty file.
+ * command. `createIfMissing`: whether to create a missing or empty file. `onUpgrade` is called
+ * before the file of an earlier release is upgraded.
  * @throws DatabaseMissingError; Error naming the file
  */
 export function openDatabase(
@@ -25,6 +26,7 @@ export function openDatabase(
   migrations: readonly Migration[],
   busyTimeoutMs: number,
   createIfMissing = true,
+  onUpgrade = () => {},
 ): DatabaseSync {
   if (!createIfMissing && !existsSync(file)) throw new DatabaseMissingError(file)
   try {
@@ -37,7 +39,7 @@ export function openDatabase(
     // an acknowledged change or a confirmed revocation.
     db.exec('PRAGMA synchronous = FULL')
     enableWal(db)
-    migrate(db, migrations)
+    migrate(db, migrations, onUpgrade)
     db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
     return db
   } catch (cause) {
@@ -88,7 +90,7 @@ export function rollBack(db: DatabaseSync): void {
   if (db.isTransaction) db.exec('ROLLBACK')
 }
 
-function migrate(db: DatabaseSync, migrations: readonly Migration[]): void {
+function migrate(db: DatabaseSync, migrations: readonly Migration[], onUpgrade: () => void): void {
   if (versionOf(db) === migrations.length) return
   db.exec('BEGIN IMMEDIATE')
   try {
@@ -98,6 +100,7 @@ function migrate(db: DatabaseSync, migrations: readonly Migration[]): void {
         `it has version ${from} and this program supports up to ${migrations.length}; use a newer program, or restore the backup from before the update`,
       )
     }
+    if (from > 0) onUpgrade()
     applyMigrations(db, migrations.slice(from))
     db.exec(`PRAGMA user_version = ${migrations.length}`)
     db.exec('COMMIT')

@@ -9,7 +9,11 @@ import { createWriter } from '../../../../../src/indexing/writer/writer.ts'
 import { wallClock } from '../../../../../src/lib/clock.ts'
 import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import { IndexLost, KEY_STORE } from '../../../../../src/stores/index-lost.ts'
-import { BUSY_MS, openDatabase } from '../../../../../src/stores/sqlite/database/database.ts'
+import {
+  applyMigrations,
+  BUSY_MS,
+  openDatabase,
+} from '../../../../../src/stores/sqlite/database/database.ts'
 import { beginSqliteAfterLoss } from '../../../../../src/stores/sqlite/database/database-files.ts'
 import { ordersMigrations } from '../../../../../src/stores/sqlite/database/schema.ts'
 import { openSqliteKeys, openSqliteStores } from '../../../../../src/stores/sqlite/stores.ts'
@@ -258,6 +262,22 @@ describe('a process that has keys.db open', () => {
       }
     },
   )
+})
+
+it('an upgrade of orders.db, which may take minutes, is reported before it begins, once', async () => {
+  const db = new DatabaseSync(file('orders.db'))
+  applyMigrations(db, ordersMigrations.slice(0, 1))
+  db.exec('PRAGMA user_version = 1; PRAGMA journal_mode = WAL')
+  const versions: unknown[] = []
+  const start = () =>
+    openSqliteStores({ dataDir }, 'server', (warning) => {
+      expect(warning).toContain(`upgrading ${file('orders.db')}`)
+      versions.push(db.prepare('PRAGMA user_version').get()?.['user_version'])
+    })
+  await start().close()
+  await start().close()
+  db.close()
+  expect(versions).toEqual([1])
 })
 
 describe('a missing webhooks.db or management.db', () => {

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { errorText } from '../../../lib/errors/error-text.ts'
 import { createFolder, createPrivateFile } from '../../../lib/files/private-files.ts'
 import type { ProcessRole } from '../../stores.ts'
-import { adviceAfter, SQLITE_BUSY, SQLITE_SCHEMA } from './failures.ts'
+import { adviceAfter, isBusy, SQLITE_BUSY, SQLITE_SCHEMA } from './failures.ts'
 import type { Migration } from './schema.ts'
 
 /**
@@ -12,6 +12,9 @@ import type { Migration } from './schema.ts'
  * then returns 503 or repeats the write.
  */
 export const BUSY_MS: Readonly<Record<ProcessRole, number>> = { server: 50, command: 30_000 }
+
+/** An upgrade of a large file takes longer than the wait for its lock. */
+const BUSY_ADVICE = '. Another process upgrades or writes it: try again once that is complete'
 
 /**
  * Opens a database file and creates missing tables. `migrations[n]` upgrades the file from version
@@ -45,9 +48,8 @@ export function openDatabase(
   } catch (cause) {
     if (cause instanceof DatabaseMissingError) throw cause
     const reason = errorText(cause)
-    throw new Error(`cannot open the database ${file}: ${reason}${adviceAfter(file, cause)}`, {
-      cause,
-    })
+    const advice = isBusy(cause) ? BUSY_ADVICE : adviceAfter(file, cause)
+    throw new Error(`cannot open the database ${file}: ${reason}${advice}`, { cause })
   }
 }
 

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
@@ -45,6 +46,16 @@ describe('a start while another process creates a database', () => {
       await worker.terminate()
     },
   )
+
+  it('a start whose wait was too short, as beside a long upgrade, is told to try again', () => {
+    const [file, locked] = [join(dataDir, 'any.db'), join(dataDir, 'locked.db')]
+    using other = new DatabaseSync(locked)
+    other.exec('BEGIN EXCLUSIVE')
+    const wait = `PRAGMA busy_timeout = 0; ATTACH '${locked}' AS locked; CREATE TABLE locked.one (id)`
+    expect(() => openDatabase(file, [wait], 20)).toThrow(
+      `${file}: database is locked. Another process upgrades or writes it: try again once that is complete`,
+    )
+  })
 
   it('a start ends the wait with the opening: a later write waits as long as it was opened for', () => {
     const db = openDatabase(join(dataDir, 'any.db'), [], 20)

@@ -10,8 +10,8 @@ import type { Config } from '../../config/config.ts'
  * MB.
  *
  * With OpenSearch, limits the heap to 1.4 times what is in use after a collection of all of it,
- * beside the young generation. Without a limit it grows to about four times. Pages of OpenSearch
- * are freed without collections, so they cost no time. Rows of an embedded store are not.
+ * beside the young generation. Without a limit it grows to about four times. Pages are freed
+ * without collections, so they cost no time. The limit is not measured on an embedded store.
  */
 export function tuneHeap({ opensearchUrls }: Pick<Config, 'opensearchUrls'>): void {
   // V8 reads both flags while it runs.

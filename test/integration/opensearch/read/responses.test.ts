@@ -1,7 +1,6 @@
 import { inspect } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
-import { unbounded } from '../../../../src/lib/request-scope.ts'
 import { ORDER_SCHEMA_VERSION } from '../../../../src/orders/order.ts'
 import { serializeDocument } from '../../../../src/stores/opensearch/order-documents/order-document-source.ts'
 import type { DecodePath } from '../../../../src/stores/opensearch/read/decode-orders.ts'
@@ -227,16 +226,6 @@ describe('the decode path', () => {
     const [row] = await connect([url], { onDecode }).findPage()
     expect(text(row?.json)).toBe(order.json)
     expect(decodePaths).toEqual([reading])
-  })
-
-  it('the scope of the request frees the bytes of a page that is cut from its response', async () => {
-    const { url } = await serve(respondText(200, pageOf(ORDER_SCHEMA_VERSION)))
-    const frees: (() => void)[] = []
-    const scope = { ...unbounded, onRelease: (free: () => void) => void frees.push(free) }
-    const [row] = await connect([url]).findPage('acc_1', 'created_at_desc', { scope })
-    expect(text(row?.json)).toBe(order.json)
-    for (const free of frees) free()
-    expect(row?.json).toHaveLength(0)
   })
 
   it('the decode path of a single order is counted', async () => {

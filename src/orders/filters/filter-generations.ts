@@ -3,7 +3,9 @@ import type { LookupColumn } from '../lookups.ts'
 /** A column of filters that an index of an earlier release can lack. */
 export type FilterColumn = 'paid_key' | LookupColumn
 
-/** The columns of filters that one release added, and how OpenSearch knows that an index has them. */
+/**
+ * The columns of filters that one release added, and how OpenSearch knows that an index has them.
+ */
 export interface FilterGeneration {
   /** The end of the alias that only an index has whose documents all have these columns. */
   alias: string

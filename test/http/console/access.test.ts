@@ -182,7 +182,9 @@ describe('a session', () => {
     const url = '/v1/accounts/acc_flood/webhook-endpoints'
     const change = () => one.call(`${url}/we_none/test`, { method: 'POST', session, body: {} })
     const responses = await Promise.all(Array.from({ length: 300 }, change))
-    expect(responses.slice(0, 100).map(({ status }) => status)).toEqual(Array(100).fill(404))
+    // In any order, because each of the first requests reads the session.
+    const made = responses.filter(({ status }) => status === 404)
+    expect(made.length).toBeGreaterThanOrEqual(100)
     const refused = responses.find(({ status }) => status === 429)
     expect(refused?.headers['retry-after']).toBe('1')
     expect(refused?.json.error).toMatchObject({ code: 'rate_limited' })

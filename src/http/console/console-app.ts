@@ -44,15 +44,18 @@ export function buildConsoleApp(options: ConsoleAppOptions): FastifyInstance {
       v1.register(startSession, { sessions, clock })
       v1.register(async (account) => {
         account.register(sessionAuthentication, { sessions })
-        account.register(changeLimit)
+        // Without the limit, so that its user can always end a session.
         account.register(sessionRoutes, { sessions })
-        account.register(keysRoutes, { ...ofAccount, keys, usage: stores.usage, cursors })
-        account.register(sandboxRoutes, { sandbox, cursors })
-        account.register(webhookEndpointsRoutes, { ...ofAccount, webhooks, cursors })
-        account.register(webhookEndpointActionsRoutes, { ...ofAccount, webhooks })
-        account.register(deliveriesRoutes, { ...ofAccount, webhooks, cursors })
-        account.register(usageRoutes, { ...ofAccount, usage: stores.usage, clock })
-        account.register(latestOrders, { ...ofAccount, store, cursors: orderCursors })
+        account.register(async (limited) => {
+          limited.register(changeLimit)
+          limited.register(keysRoutes, { ...ofAccount, keys, usage: stores.usage, cursors })
+          limited.register(sandboxRoutes, { sandbox, cursors })
+          limited.register(webhookEndpointsRoutes, { ...ofAccount, webhooks, cursors })
+          limited.register(webhookEndpointActionsRoutes, { ...ofAccount, webhooks })
+          limited.register(deliveriesRoutes, { ...ofAccount, webhooks, cursors })
+          limited.register(usageRoutes, { ...ofAccount, usage: stores.usage, clock })
+          limited.register(latestOrders, { ...ofAccount, store, cursors: orderCursors })
+        })
       })
       v1.setNotFoundHandler(v1.throwNotFound)
     },

@@ -195,6 +195,15 @@ describe('a session', () => {
     expect(await createEndpoint('acc_flood')).toMatch(/^we_/)
   })
 
+  it('ends at the limit of changes too, since the next person may use the same browser', async () => {
+    const session = await one.signIn({ accountId: 'acc_leaving' })
+    const url = '/v1/accounts/acc_leaving/webhook-endpoints/we_none/test'
+    const change = () => one.call(url, { method: 'POST', session, body: {} })
+    const responses = await Promise.all(Array.from({ length: 300 }, change))
+    expect(responses.map(({ status }) => status)).toContain(429)
+    expect((await one.call('/v1/session', { method: 'DELETE', session })).status).toBe(204)
+  })
+
   it('does not reach a test order of another account by its id', async () => {
     const session = await one.signIn()
     const url = `/v1/accounts/acc_1/sandbox-orders/${otherTestOrderId}/pay`

@@ -20,8 +20,8 @@ export interface GuardedConnectorOptions {
 /** One address of several gets this long before the next is tried, because a link may be slow. */
 const ATTEMPT_TIMEOUT_MS = 1_000
 /**
- * Of IPv4 and of IPv6: a name may have thousands of addresses of other hosts, and each attempt would
- * connect to all of them.
+ * Of IPv4 and of IPv6: a name may have thousands of addresses of other hosts, and each attempt
+ * would connect to all of them.
  */
 const MAX_ADDRESSES = 8
 

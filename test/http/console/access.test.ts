@@ -177,8 +177,8 @@ describe('a session', () => {
     expect(await post('', {})).toBe(409)
   })
 
-  it('makes 100 changes at once, then gets 429, while reads and other accounts continue', async () => {
-    const session = await one.signIn({ accountId: 'acc_flood' })
+  it('makes 100 changes at once, then gets 429, while reads, other users and other accounts continue', async () => {
+    const session = await one.signIn({ accountId: 'acc_flood', capabilities: ['webhooks'] })
     const url = '/v1/accounts/acc_flood/webhook-endpoints'
     const change = () => one.call(`${url}/we_none/test`, { method: 'POST', session, body: {} })
     const responses = await Promise.all(Array.from({ length: 300 }, change))
@@ -189,9 +189,15 @@ describe('a session', () => {
     expect(refused?.headers['retry-after']).toBe('1')
     expect(refused?.json.error).toMatchObject({ code: 'rate_limited' })
     expect((await one.call(url, { session })).status).toBe(200)
-    const other = await one.signIn({ accountId: 'acc_calm' })
-    const calm = '/v1/accounts/acc_calm/keys'
-    expect((await one.call(calm, { method: 'POST', session: other, body: {} })).status).toBe(201)
+    const others = [
+      { accountId: 'acc_flood', subject: 'bia' },
+      { accountId: 'acc_calm', subject: 'ana' },
+    ]
+    for (const user of others) {
+      const keys = `/v1/accounts/${user.accountId}/keys`
+      const calm = { method: 'POST', session: await one.signIn(user), body: {} } as const
+      expect((await one.call(keys, calm)).status).toBe(201)
+    }
     expect(await createEndpoint('acc_flood')).toMatch(/^we_/)
   })
 

@@ -5,20 +5,21 @@ import { ApiError } from '../../api-error.ts'
 import '../../management/principal.ts'
 import { READ_METHODS } from '../../routes/read-route.ts'
 
-/** For each account, in this process: far above what people do. */
+/** For each user, in this process: far above what people do. */
 const CHANGE_RATE = { capacity: 100, refillPerSecond: 1 }
 
 /**
- * Limits the changes of all sessions of an account. Each has an audit entry, and many leave a
- * record, that the service keeps forever: a script would fill the store.
+ * Limits the changes of all sessions of a user. Each has an audit entry, and many leave a record,
+ * that the service keeps forever: a script would fill the store. A limit of the account would let
+ * any user of it prevent the others from revoking a key.
  */
 export default fp(
   async (app) => {
     const limiter = createMemoryLimiter(CHANGE_RATE, monotonicClock)
     app.addHook('onRequest', async ({ method, principal }) => {
-      const accountId = principal?.accountId
-      if (READ_METHODS.includes(method) || typeof accountId !== 'string') return
-      const { allowed, retryAfterSeconds } = await limiter.take(accountId)
+      if (!principal || READ_METHODS.includes(method)) return
+      const user = `${principal.accountId} ${principal.actor}`
+      const { allowed, retryAfterSeconds } = await limiter.take(user)
       if (!allowed) throw new ApiError('rate_limited', { retryAfterSeconds, message: TOO_MANY })
     })
   },

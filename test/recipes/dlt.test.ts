@@ -238,9 +238,9 @@ describe('the recipe with dlt', () => {
   })
 
   it('the recipe waits for the Retry-After of an edge response without a body', async () => {
-    service.faultServer.rejectFor(2, 3)
+    const rejections = service.faultServer.rejectFor(2, 3)
     expect(await load()).toMatchObject({ code: 0 })
-    expect(service.faultServer.statuses()).toEqual([200, 200, 429, 200, 200, 200, 200, 200])
+    expect(rejections()).toBe(1)
     expect(await loaded()).toEqual(await listed())
   })
 

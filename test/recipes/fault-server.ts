@@ -76,15 +76,21 @@ export async function startRecipeFaultServer(serviceUrl: string) {
     breakCursors: () =>
       rewrite((body) => body.replace(/"next_cursor":"[^"]*"/, '"next_cursor":"AQNraWQ"')),
 
-    /** Rejects all requests for `seconds`, from the next one after `atPage` complete pages on. */
-    rejectFor(atPage: number, seconds: number) {
+    /**
+     * Rejects all requests for `seconds`, from the next one after `atPage` complete pages on. The
+     * returned function counts them.
+     */
+    rejectFor(atPage: number, seconds: number): () => number {
       const answer: ServerResponseStub = { status: 429, headers: { 'retry-after': `${seconds}` } }
+      let rejected = 0
       const reject = (untilMs: number) => async () => {
         if (Date.now() >= untilMs) return undefined
+        rejected += 1
         planned.push({ atPage, answer: reject(untilMs) })
         return answer
       }
       planned.push({ atPage, answer: () => reject(Date.now() + seconds * 1_000)() })
+      return () => rejected
     },
 
     /**

@@ -56,10 +56,10 @@ describe('the recipe for Power Query, on our interpreter of a part of M', () => 
   })
 
   it('the recipe waits for the Retry-After of an edge response without a body', async () => {
-    service.faultServer.rejectFor(2, 3)
+    const rejections = service.faultServer.rejectFor(2, 3)
     const { rows } = await run()
     expect(rows).toHaveLength((await service.listed()).size)
-    expect(service.faultServer.statuses()).toEqual([200, 200, 429, 200, 200, 200, 200, 200])
+    expect(rejections()).toBe(1)
   })
 
   it('the Power Query recipe retries errors that Power Query does not', async () => {

@@ -95,6 +95,7 @@ it('two webhooks with the same address and description have different names', as
   expect([names.length, new Set(names).size]).toEqual([3, 3])
   expect(names).toContain('Enviar um teste: Loja, https://erp.example/Loja')
   await buttonsWith(page, 'Ver entregas').first().click()
+  await page.getByRole('combobox').waitFor()
   const options = await page.getByRole('combobox').locator('option').allTextContents()
   expect([options.length, new Set(options).size]).toEqual([3, 3])
   expect(options).toContain('Loja')

@@ -12,6 +12,8 @@ export interface ConsoleService {
   consoleUrl: string
   /** A new link; of the demo account and all parts by default. */
   createLink(accountId?: string, parts?: readonly string[]): Promise<string>
+  /** By the platform. */
+  createKey(accountId: string, name: string): Promise<void>
   block(accountId: string): Promise<void>
   close(): Promise<void>
 }
@@ -40,6 +42,9 @@ export async function startConsoleService(): Promise<ConsoleService> {
     async createLink(accountId = DEMO_ACCOUNT, parts = capabilities) {
       const body = { subject: 'ana@loja.example', capabilities: parts }
       return (await platform('POST', `/${accountId}/sessions`, body)).url
+    },
+    async createKey(accountId, name) {
+      await platform('POST', `/${accountId}/keys`, { name })
     },
     async block(accountId) {
       await platform('PUT', `/${accountId}/block`)

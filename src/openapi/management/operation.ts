@@ -27,18 +27,28 @@ export interface OperationSpec {
   parameters: readonly Parameter[]
   /** Absent: a request without a body. `rules`: what the route checks beyond the fields. */
   body?: { of: Body<TObject>; example: Json; rules?: Record<string, Json> }
-  isChange: boolean
-  /** Whether the operation accepts an `Idempotency-Key`. */
-  isIdempotent?: boolean
   /** Of a success. */
   response: { status: 200 | 201; description: string; schema: string }
   errorCodes?: readonly DomainErrorCode[]
 }
 
-/** Builds an operation of the description. */
-export function operation(spec: OperationSpec) {
-  const { operationId, tag, summary, description, parameters, body, isChange, response } = spec
-  const { isIdempotent = false, errorCodes = [] } = spec
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/** Builds the operations of these paths. Each POST accepts an `Idempotency-Key`. */
+export function operations(paths: Record<string, Partial<Record<Method, OperationSpec>>>) {
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, specs]) => {
+      const built = Object.entries(specs).map(([method, spec]) => [method, operation(method, spec)])
+      return [path, Object.fromEntries(built)]
+    }),
+  )
+}
+
+function operation(method: string, spec: OperationSpec) {
+  const { operationId, tag, summary, description, parameters, body, response } = spec
+  const { errorCodes = [] } = spec
+  const isChange = method !== 'get'
+  const isIdempotent = method === 'post'
   return {
     operationId,
     tags: [tag],

@@ -1,12 +1,12 @@
 import { CreateSession } from '../../../http/management/routes/sessions.ts'
-import { account, operation, page, query } from '../operation.ts'
+import { account, operations, page, query } from '../operation.ts'
 
 const day = { type: 'string', format: 'date' }
 
 /** The operations on usage, the audit log and console sessions. */
-export const activityPaths = {
+export const activityPaths = operations({
   '/v1/accounts/{account}/usage': {
-    get: operation({
+    get: {
       operationId: 'usage_get',
       tag: 'Uso e auditoria',
       summary: 'Mostra o uso de uma conta',
@@ -17,12 +17,11 @@ export const activityPaths = {
         query('from', 'O primeiro dia; 30 dias atrás por padrão.', day, '2026-11-01'),
         query('to', 'O último dia, inclusive; hoje por padrão.', day, '2026-11-30'),
       ],
-      isChange: false,
       response: { status: 200, description: 'O uso.', schema: 'Usage' },
-    }),
+    },
   },
   '/v1/audit': {
-    get: operation({
+    get: {
       operationId: 'audit_list',
       tag: 'Uso e auditoria',
       summary: 'Lista o registro de auditoria',
@@ -32,12 +31,11 @@ export const activityPaths = {
         query('account_id', 'Só as mudanças desta conta.', account.schema, 'acc_1'),
         ...page,
       ],
-      isChange: false,
       response: { status: 200, description: 'Uma página.', schema: 'AuditEntryList' },
-    }),
+    },
   },
   '/v1/accounts/{account}/sessions': {
-    post: operation({
+    post: {
       operationId: 'sessions_create',
       tag: 'Painel',
       summary: 'Cria um link para o painel',
@@ -48,10 +46,8 @@ export const activityPaths = {
         of: CreateSession,
         example: { subject: 'ana@loja.exemplo.com.br', capabilities: ['keys', 'webhooks'] },
       },
-      isChange: true,
-      isIdempotent: true,
       response: { status: 201, description: 'O link.', schema: 'ConsoleLink' },
       errorCodes: ['invalid_capabilities', 'account_blocked'],
-    }),
+    },
   },
-}
+})

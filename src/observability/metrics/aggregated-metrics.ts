@@ -1,12 +1,12 @@
 import {
   AggregatorRegistry,
   Counter,
-  collectDefaultMetrics,
   Gauge,
   type MetricObjectWithValues,
   type MetricValue,
   Registry,
 } from 'prom-client'
+import { registerDefaultMetrics } from './process.ts'
 
 /** A metric and its values, as sent from a worker to the primary. */
 export type MetricSnapshot = MetricObjectWithValues<MetricValue<string>>
@@ -35,8 +35,8 @@ export function createAggregatedMetrics(
   activeWorkers: () => readonly MetricSource[],
 ): AggregatedMetrics {
   const ownRegistry = new Registry()
-  collectDefaultMetrics({ register: ownRegistry })
-  removeEventLoopMetrics(ownRegistry)
+  // Requests run in the workers, so the event loop of the primary would distort the figures.
+  registerDefaultMetrics(ownRegistry)
   const registers = [ownRegistry]
   const workers = new Gauge({
     name: 'serving_workers',
@@ -82,13 +82,6 @@ export function createAggregatedMetrics(
       const sums = AggregatorRegistry.aggregate([exitedTotals, cumulative]).getMetricsAsArray()
       exitedTotals = sums as MetricSnapshot[]
     },
-  }
-}
-
-/** Requests run in the workers, so the event loop of the primary would distort the figures. */
-function removeEventLoopMetrics(registry: Registry): void {
-  for (const { name } of registry.getMetricsAsArray()) {
-    if (name.startsWith('nodejs_eventloop_lag')) registry.removeSingleMetric(name)
   }
 }
 

@@ -7,8 +7,16 @@ const SAMPLE_INTERVAL_MS = 20
 
 /** Registers CPU, memory and event-loop metrics. Call it once per process. */
 export function registerProcessMetrics({ registry }: { registry: Registry }): void {
-  collectDefaultMetrics({ register: registry })
+  registerDefaultMetrics(registry)
   registerEventLoopDelay(registry)
+}
+
+/** The default metrics without the lag of the event loop. */
+export function registerDefaultMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry })
+  for (const { name } of registry.getMetricsAsArray()) {
+    if (name.startsWith('nodejs_eventloop_lag')) registry.removeSingleMetric(name)
+  }
 }
 
 /**
@@ -19,9 +27,6 @@ export function registerEventLoopDelay(
   registry: Registry,
   clock: Clock = monotonicClock,
 ): NodeJS.Timeout {
-  for (const { name } of registry.getMetricsAsArray()) {
-    if (name.startsWith('nodejs_eventloop_lag')) registry.removeSingleMetric(name)
-  }
   const delay = new Histogram({
     name: 'nodejs_eventloop_delay_seconds',
     help: 'Seconds by which timers of the event loop are late.',

@@ -1,6 +1,9 @@
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { registerEventLoopDelay } from '../../../../src/observability/metrics/process.ts'
+import {
+  registerDefaultMetrics,
+  registerEventLoopDelay,
+} from '../../../../src/observability/metrics/process.ts'
 
 let registry: Registry
 let nowMs: number
@@ -9,7 +12,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   registry = new Registry()
   nowMs = 1_000
-  collectDefaultMetrics({ register: registry })
+  registerDefaultMetrics(registry)
   timer = registerEventLoopDelay(registry, () => nowMs)
 })
 afterEach(() => {

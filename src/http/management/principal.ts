@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../../management/audit/audit-entry.ts'
 import type { Capability } from '../../management/sessions/session-store.ts'
 import { ApiError } from '../api-error.ts'
+import { READ_METHODS } from '../routes/read-route.ts'
 
 /**
  * The sender of a request, and what it may do: a token of the platform, or a session of the
@@ -42,24 +43,22 @@ export function actorOf(request: FastifyRequest): Actor {
  * its capability.
  * @throws ApiError `resource_missing`, `forbidden_role`
  */
-export function authorize(
-  request: FastifyRequest,
-  { accountId, capability, isChange }: Access,
-): void {
+export function authorize(request: FastifyRequest, { accountId, capability }: Access): void {
   const principal = principalOf(request)
   const { capabilities } = principal
   const seesAccount = principal.accountId === null || principal.accountId === accountId
   const hasPart =
     capabilities === null || (capability !== undefined && capabilities.includes(capability))
   if (!seesAccount || !hasPart) request.server.throwNotFound()
-  if (isChange && !principal.mayChange) throw new ApiError('forbidden_role')
+  if (!principal.mayChange && !READ_METHODS.includes(request.method)) {
+    throw new ApiError('forbidden_role')
+  }
 }
 
-/** What a route needs. */
-export interface Access {
+/** What a route needs. Its method says whether it changes anything. */
+interface Access {
   /** `null`: all accounts. */
   accountId: string | null
   /** Absent for routes that no session may use. */
   capability?: Capability
-  isChange: boolean
 }

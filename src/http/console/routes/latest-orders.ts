@@ -18,7 +18,7 @@ const LATEST = parseListParams({ limit: '20' })
 const latestOrders: FastifyPluginAsyncTypebox<LatestOrdersOptions> = async (app, options) => {
   app.get('/orders', { schema: { params: AccountParams } }, async (request, reply) => {
     const { account: accountId } = request.params
-    authorize(request, { accountId, capability: 'orders', isChange: false })
+    authorize(request, { accountId, capability: 'orders' })
     const { json } = await listOrders(options, accountId, LATEST)
     return reply.type(JSON_TYPE).send(json)
   })

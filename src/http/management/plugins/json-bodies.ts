@@ -1,8 +1,7 @@
 import fp from 'fastify-plugin'
 import { ApiError } from '../../api-error.ts'
+import { READ_METHODS } from '../../routes/read-route.ts'
 
-/** Methods whose body no route reads. */
-const READS = ['GET', 'HEAD']
 const UNENCODED = ['', 'identity']
 
 /**
@@ -16,7 +15,7 @@ export default fp(
     // After every `onRequest`: only a valid token learns more than 401.
     app.addHook('preParsing', async ({ method, headers }) => {
       const encoding = headers['content-encoding'] ?? ''
-      if (READS.includes(method) || UNENCODED.includes(encoding.toLowerCase())) return
+      if (READ_METHODS.includes(method) || UNENCODED.includes(encoding.toLowerCase())) return
       throw new ApiError('invalid_request', {
         status: 415,
         message: 'Envie o corpo sem compressão, sem o cabeçalho "Content-Encoding".',

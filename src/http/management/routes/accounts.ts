@@ -12,7 +12,7 @@ export interface AccountsRoutesOptions {
 const accountsRoutes: FastifyPluginAsyncTypebox<AccountsRoutesOptions> = async (app, { keys }) => {
   app.get('/block', { schema: { params: AccountParams } }, async (request) => {
     const { account: accountId } = request.params
-    authorize(request, { accountId, isChange: false })
+    authorize(request, { accountId })
     return accountJson(accountId, await keys.isAccountBlocked(accountId))
   })
 
@@ -22,7 +22,7 @@ const accountsRoutes: FastifyPluginAsyncTypebox<AccountsRoutesOptions> = async (
     schema: { params: AccountParams },
     async handler(request) {
       const { account: accountId } = request.params
-      authorize(request, { accountId, isChange: true })
+      authorize(request, { accountId })
       NoFields.parse(request.body)
       const isBlocked = request.method === 'PUT'
       await keys.setAccountBlocked(actorOf(request), accountId, isBlocked)

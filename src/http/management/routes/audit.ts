@@ -26,7 +26,7 @@ const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async (app, o
 
   app.get('/audit', { schema: { querystring: Querystring } }, async (request) => {
     const { account_id: accountId, ...params } = request.query
-    authorize(request, { accountId: accountId ?? null, isChange: false })
+    authorize(request, { accountId: accountId ?? null })
     if (accountId !== undefined && !isAccountId(accountId)) {
       throw new InvalidParamError('account_id', INVALID_ACCOUNT)
     }

@@ -31,7 +31,7 @@ const deliveriesRoutes: FastifyPluginAsyncTypebox<DeliveriesRoutesOptions> = asy
   const list = { params: AccountItemParams, querystring: Querystring }
   app.get('/webhook-endpoints/:id/deliveries', { schema: list }, async (request) => {
     const { account: accountId, id } = request.params
-    authorize(request, { accountId, capability, isChange: false })
+    authorize(request, { accountId, capability })
     const { state, ...params } = request.query
     const states = parseState(state)
     const name = `deliveries ${accountId} ${id} ${state ?? '*'}`
@@ -51,13 +51,13 @@ const deliveriesRoutes: FastifyPluginAsyncTypebox<DeliveriesRoutesOptions> = asy
 
   app.get('/deliveries/:id', { schema: { params: AccountItemParams } }, async (request) => {
     const { account: accountId, id } = request.params
-    authorize(request, { accountId, capability, isChange: false })
+    authorize(request, { accountId, capability })
     return deliveryObject(await webhooks.showDelivery({ id, accountId }))
   })
 
   app.post('/deliveries/:id/resend', { schema: { params: AccountItemParams } }, async (request) => {
     const { account: accountId, id } = request.params
-    authorize(request, { accountId, capability, isChange: true })
+    authorize(request, { accountId, capability })
     NoFields.parse(request.body)
     return deliveryObject(await webhooks.resend(actorOf(request), { id, accountId }))
   })

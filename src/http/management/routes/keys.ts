@@ -56,7 +56,7 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
 
   app.post('/keys', { schema: { params: AccountParams } }, async (request, reply) => {
     const { account: accountId } = request.params
-    authorize(request, { accountId, capability, isChange: true })
+    authorize(request, { accountId, capability })
     const body = CreateKey.parse(request.body)
     const seconds = body.expires_in_seconds
     const given = {
@@ -73,7 +73,7 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
   const schema = { params: AccountParams, querystring: PageParams }
   app.get('/keys', { schema }, async (request) => {
     const { account: accountId } = request.params
-    authorize(request, { accountId, capability, isChange: false })
+    authorize(request, { accountId, capability })
     const list = `keys ${accountId}`
     const page = parsePage(request.query, list, cursors)
     const [records, usedAt] = await Promise.all([
@@ -87,7 +87,7 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
 
   app.post('/keys/:id/roll', { schema: { params: AccountItemParams } }, async (request, reply) => {
     const { account: accountId, id } = request.params
-    authorize(request, { accountId, capability, isChange: true })
+    authorize(request, { accountId, capability })
     const overlapMs = overlapMsOf(RollKey.parse(request.body))
     const options = makeOptions(request)
     const rolled = await keys.roll(actorOf(request), { id, accountId }, overlapMs, options)
@@ -96,7 +96,7 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
 
   app.post('/keys/:id/revoke', { schema: { params: AccountItemParams } }, async (request) => {
     const { account: accountId, id } = request.params
-    authorize(request, { accountId, capability, isChange: true })
+    authorize(request, { accountId, capability })
     NoFields.parse(request.body)
     return keyJson(await keys.revoke(actorOf(request), { id, accountId }))
   })

@@ -33,7 +33,7 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
 
   app.get('/sandbox-scenarios', async (request) => {
     const { accountId } = principalOf(request)
-    authorize(request, { accountId, capability, isChange: false })
+    authorize(request, { accountId, capability })
     const data = sandbox.scenarios.map(scenarioJson)
     return { object: 'list', data, has_more: false, next_cursor: null }
   })
@@ -42,7 +42,7 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
 
   app.get(url, { schema: { params: AccountParams, querystring: PageParams } }, async (request) => {
     const { account: accountId } = request.params
-    authorize(request, { accountId, capability, isChange: false })
+    authorize(request, { accountId, capability })
     const list = `sandbox-orders ${accountId}`
     const page = parsePage(request.query, list, cursors)
     const [madeAt, orderId] = page.after ?? []
@@ -55,7 +55,7 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
 
   app.post(url, { schema: { params: AccountParams } }, async (request, reply) => {
     const { account: accountId } = request.params
-    authorize(request, { accountId, capability, isChange: true })
+    authorize(request, { accountId, capability })
     const { scenario } = CreateSandboxOrder.parse(request.body)
     const requestId = request.idempotencyClaim?.requestId
     const order = await sandbox.create(actorOf(request), { accountId, scenario }, requestId)
@@ -64,7 +64,7 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
 
   app.post(`${url}/:id/:move`, { schema: { params: MoveParams } }, async (request) => {
     const { account: accountId, id: orderId, move } = request.params
-    authorize(request, { accountId, capability, isChange: true })
+    authorize(request, { accountId, capability })
     if (!isSandboxMove(move)) return app.throwNotFound()
     NoFields.parse(request.body)
     const target = { accountId, orderId }

@@ -56,7 +56,7 @@ const sessionsRoutes: FastifyPluginAsyncTypebox<SessionsRoutesOptions> = async (
 
   app.post('/sessions', { schema: { params: AccountParams } }, async (request, reply) => {
     const { account: accountId } = request.params
-    authorize(request, { accountId, isChange: true })
+    authorize(request, { accountId })
     if (consoleUrl === null) throw new ApiError('invalid_request', { message: NO_CONSOLE })
     const body = CreateSession.parse(request.body)
     const { secret, expiresAt } = await sessions.createLink(actorOf(request), {

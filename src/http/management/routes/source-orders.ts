@@ -35,7 +35,7 @@ const sourceOrdersRoutes: FastifyPluginAsync<SourceOrdersRoutesOptions> = async 
 
   // Before the body: a call that is refused sends its orders for nothing.
   app.addHook('onRequest', async (request, reply) => {
-    authorize(request, { accountId: null, isChange: true })
+    authorize(request, { accountId: null })
     if (calls.size >= MAX_CALLS) {
       throw new IngestionUnavailable('busy', `${MAX_CALLS} calls are in progress`)
     }

@@ -30,7 +30,7 @@ const usageRoutes: FastifyPluginAsyncTypebox<UsageRoutesOptions> = async (
   const schema = { params: AccountParams, querystring: Querystring }
   app.get('/usage', { schema }, async (request) => {
     const { account: accountId } = request.params
-    authorize(request, { accountId, capability: 'usage', isChange: false })
+    authorize(request, { accountId, capability: 'usage' })
     const { by = 'key' } = request.query
     if (by !== 'key') throw new InvalidParamError('by', 'Envie em by o único valor aceito: key.')
     return usageJson(await accountUsage(usage, { accountId, ...parseDays(request.query, clock()) }))

@@ -36,7 +36,7 @@ const webhookEndpointActionsRoutes: FastifyPluginAsyncTypebox<
   ): void {
     app.post(`/webhook-endpoints/:id/${name}`, { schema }, async (request) => {
       const { account: accountId, id } = request.params
-      authorize(request, { accountId, capability: 'webhooks', isChange: true })
+      authorize(request, { accountId, capability: 'webhooks' })
       const requestId = request.idempotencyClaim?.requestId
       return run(actorOf(request), { id, accountId }, request.body, requestId)
     })

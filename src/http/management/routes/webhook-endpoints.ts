@@ -27,7 +27,7 @@ const webhookEndpointsRoutes: FastifyPluginAsyncTypebox<WebhookEndpointsRoutesOp
 ) => {
   app.post(COLLECTION, { schema: { params: AccountParams } }, async (request, reply) => {
     const { account: accountId } = request.params
-    authorize(request, { accountId, capability, isChange: true })
+    authorize(request, { accountId, capability })
     const { url, events = [ALL_EVENTS], ...body } = CreateEndpoint.parse(request.body)
     const { payload = 'full', description = null, test: isTest = false } = body
     const given = { accountId, isTest, url, events, payload, description }
@@ -43,7 +43,7 @@ const webhookEndpointsRoutes: FastifyPluginAsyncTypebox<WebhookEndpointsRoutesOp
   const schema = { params: AccountParams, querystring: PageParams }
   app.get(COLLECTION, { schema }, async (request) => {
     const { account: accountId } = request.params
-    authorize(request, { accountId, capability, isChange: false })
+    authorize(request, { accountId, capability })
     const list = `webhook-endpoints ${accountId}`
     const page = parsePage(request.query, list, cursors)
     const endpoints = await webhooks.listEndpoints(accountId)
@@ -53,13 +53,13 @@ const webhookEndpointsRoutes: FastifyPluginAsyncTypebox<WebhookEndpointsRoutesOp
 
   app.get(ONE, { schema: { params: AccountItemParams } }, async (request) => {
     const { account: accountId, id } = request.params
-    authorize(request, { accountId, capability, isChange: false })
+    authorize(request, { accountId, capability })
     return endpointObject(await webhooks.showEndpoint({ id, accountId }))
   })
 
   app.patch(ONE, { schema: { params: AccountItemParams } }, async (request) => {
     const { account: accountId, id } = request.params
-    authorize(request, { accountId, capability, isChange: true })
+    authorize(request, { accountId, capability })
     const given = UpdateEndpoint.parse(request.body)
     if (Object.keys(given).length === 0) throw new InvalidParamError('body', NOTHING_TO_CHANGE)
     return endpointObject(await webhooks.updateEndpoint(actorOf(request), { id, accountId }, given))
@@ -67,7 +67,7 @@ const webhookEndpointsRoutes: FastifyPluginAsyncTypebox<WebhookEndpointsRoutesOp
 
   app.delete(ONE, { schema: { params: AccountItemParams } }, async (request) => {
     const { account: accountId, id } = request.params
-    authorize(request, { accountId, capability, isChange: true })
+    authorize(request, { accountId, capability })
     NoFields.parse(request.body)
     return endpointObject(await webhooks.deleteEndpoint(actorOf(request), { id, accountId }))
   })

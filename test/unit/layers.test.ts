@@ -18,7 +18,6 @@ const exceptions: Record<string, string> = {
   'demo/seed-demo.ts → services.ts': 'the type of the services that it fills',
   'http/plugins/deprecations.ts → openapi': 'its headers follow the changelog of the description',
   'http/routes/docs.ts → openapi': 'it serves the generated files',
-  'http/routes/v1.ts → openapi': 'the type of the deprecations',
   'observability/metrics/http.ts → http': 'the closed sets of its labels',
   'observability/metrics/services.ts → stores/opensearch': 'the types of its labels',
 }

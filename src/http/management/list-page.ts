@@ -14,10 +14,12 @@ export const PageParams = Type.Object({
 })
 export type PageParams = Static<typeof PageParams>
 
-/** A page that starts after a position. */
-export interface PageRequest {
+/** A page of one list that starts after a position. */
+interface PageRequest {
   limit: number
   after: ListPosition | null
+  /** The cursor of the page after this position. */
+  seal(last: ListPosition): string
 }
 
 /** Parses the parameters of a page. @throws InvalidParamError */
@@ -26,10 +28,13 @@ export function parsePage(
   list: string,
   cursors: ListCursorCodec,
 ): PageRequest {
-  const count = limit === undefined ? DEFAULT_LIST_ITEMS : parseLimitText(limit, MAX_LIST_ITEMS)
-  if (cursor === undefined) return { limit: count, after: null }
+  const page = {
+    limit: limit === undefined ? DEFAULT_LIST_ITEMS : parseLimitText(limit, MAX_LIST_ITEMS),
+    seal: (last: ListPosition) => cursors.seal(list, last),
+  }
+  if (cursor === undefined) return { ...page, after: null }
   const after = cursors.open(list, cursor)
-  if (after !== null) return { limit: count, after }
+  if (after !== null) return { ...page, after }
   throw new InvalidParamError(
     'cursor',
     'Cursor inválido para esta lista. Envie o next_cursor exatamente como recebido ou recomece sem cursor.',
@@ -42,9 +47,9 @@ export function parsePage(
  */
 export function renderPage<T>(
   items: readonly T[],
-  { limit }: Pick<PageRequest, 'limit'>,
+  { limit, seal }: PageRequest,
   toJson: (item: T) => object,
-  nextCursor: (last: T) => string,
+  positionOf: (last: T) => ListPosition,
 ) {
   const page = items.slice(0, limit)
   const last = page.at(-1)
@@ -53,21 +58,20 @@ export function renderPage<T>(
     object: 'list',
     data: page.map(toJson),
     has_more: hasMore,
-    next_cursor: hasMore ? nextCursor(last) : null,
+    next_cursor: hasMore ? seal(positionOf(last)) : null,
   } as const
 }
 
 /** The envelope of a list that the domain returns whole, in the ascending order of its keys. */
 export function renderWholeList<T>(
   items: readonly T[],
-  { list, page, cursors }: { list: string; page: PageRequest; cursors: ListCursorCodec },
+  page: PageRequest,
   toJson: (item: T) => object,
   positionOf: (item: T) => ListPosition,
 ) {
   const { after, limit } = page
   const rest = after === null ? items : items.filter((item) => isAfter(positionOf(item), after))
-  const seal = (last: T) => cursors.seal(list, positionOf(last))
-  return renderPage(rest.slice(0, limit + 1), page, toJson, seal)
+  return renderPage(rest.slice(0, limit + 1), page, toJson, positionOf)
 }
 
 function isAfter(position: ListPosition, other: ListPosition): boolean {

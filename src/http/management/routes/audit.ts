@@ -30,13 +30,12 @@ const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async (app, o
     if (accountId !== undefined && !isAccountId(accountId)) {
       throw new InvalidParamError('account_id', INVALID_ACCOUNT)
     }
-    const list = `audit ${accountId ?? '*'}`
-    const page = parsePage(params, list, cursors)
+    const page = parsePage(params, `audit ${accountId ?? '*'}`, cursors)
     const [at, id] = page.after ?? []
     const after = page.after === null ? null : { at: Number(at), id: String(id) }
     const filter = accountId === undefined ? {} : { accountId }
     const entries = await audit.list({ ...filter, limit: page.limit + 1, after })
-    return renderPage(entries, page, auditEntryJson, ({ at, id }) => cursors.seal(list, [at, id]))
+    return renderPage(entries, page, auditEntryJson, ({ at, id }) => [at, id])
   })
 }
 

@@ -34,8 +34,7 @@ const deliveriesRoutes: FastifyPluginAsyncTypebox<DeliveriesRoutesOptions> = asy
     authorize(request, { accountId, capability })
     const { state, ...params } = request.query
     const states = parseState(state)
-    const name = `deliveries ${accountId} ${id} ${state ?? '*'}`
-    const page = parsePage(params, name, cursors)
+    const page = parsePage(params, `deliveries ${accountId} ${id} ${state ?? '*'}`, cursors)
     const deliveries = await webhooks.listDeliveries(
       { id, accountId },
       {
@@ -44,9 +43,7 @@ const deliveriesRoutes: FastifyPluginAsyncTypebox<DeliveriesRoutesOptions> = asy
         ...(page.after !== null && { after: parsePosition(page.after) }),
       },
     )
-    return renderPage(deliveries, page, deliveryObject, (last) =>
-      cursors.seal(name, positionOf(last)),
-    )
+    return renderPage(deliveries, page, deliveryObject, positionOf)
   })
 
   app.get('/deliveries/:id', { schema: { params: AccountItemParams } }, async (request) => {

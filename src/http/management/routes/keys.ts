@@ -74,15 +74,14 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
   app.get('/keys', { schema }, async (request) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability })
-    const list = `keys ${accountId}`
-    const page = parsePage(request.query, list, cursors)
+    const page = parsePage(request.query, `keys ${accountId}`, cursors)
     const [records, usedAt] = await Promise.all([
       keys.list(accountId),
       lastUseOfKeys(usage, accountId),
     ])
     const toJson = (record: KeyRecord) => keyJson(record, usedAt.get(record.keyId))
     const positionOf = ({ createdAt, keyId }: KeyRecord) => [createdAt, keyId]
-    return renderWholeList(records, { list, page, cursors }, toJson, positionOf)
+    return renderWholeList(records, page, toJson, positionOf)
   })
 
   app.post('/keys/:id/roll', { schema: { params: AccountItemParams } }, async (request, reply) => {

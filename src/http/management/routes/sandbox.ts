@@ -43,14 +43,11 @@ const sandboxRoutes: FastifyPluginAsyncTypebox<SandboxRoutesOptions> = async (ap
   app.get(url, { schema: { params: AccountParams, querystring: PageParams } }, async (request) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability })
-    const list = `sandbox-orders ${accountId}`
-    const page = parsePage(request.query, list, cursors)
+    const page = parsePage(request.query, `sandbox-orders ${accountId}`, cursors)
     const [madeAt, orderId] = page.after ?? []
     const after = page.after === null ? null : { madeAt: Number(madeAt), orderId: String(orderId) }
     const orders = await sandbox.list({ accountId, limit: page.limit + 1, after })
-    return renderPage(orders, page, sandboxOrderJson, (last) =>
-      cursors.seal(list, [last.madeAt, last.orderId]),
-    )
+    return renderPage(orders, page, sandboxOrderJson, ({ madeAt, orderId }) => [madeAt, orderId])
   })
 
   app.post(url, { schema: { params: AccountParams } }, async (request, reply) => {

@@ -44,11 +44,10 @@ const webhookEndpointsRoutes: FastifyPluginAsyncTypebox<WebhookEndpointsRoutesOp
   app.get(COLLECTION, { schema }, async (request) => {
     const { account: accountId } = request.params
     authorize(request, { accountId, capability })
-    const list = `webhook-endpoints ${accountId}`
-    const page = parsePage(request.query, list, cursors)
+    const page = parsePage(request.query, `webhook-endpoints ${accountId}`, cursors)
     const endpoints = await webhooks.listEndpoints(accountId)
     const positionOf = ({ createdAt, id }: Endpoint) => [createdAt, id]
-    return renderWholeList(endpoints, { list, page, cursors }, endpointObject, positionOf)
+    return renderWholeList(endpoints, page, endpointObject, positionOf)
   })
 
   app.get(ONE, { schema: { params: AccountItemParams } }, async (request) => {

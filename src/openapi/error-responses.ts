@@ -1,8 +1,9 @@
-import { type ErrorCode, errorCatalogue } from '../http/api-error.ts'
+import { ApiError, type ErrorCode, errorCatalogue, renderError } from '../http/api-error.ts'
 import { unknownParamMessage } from '../http/unknown-params.ts'
 import { LIMIT_HELP } from '../orders/list-params.ts'
 import {
   challengeHeader,
+  EXAMPLE_REQUEST_ID,
   errorCacheHeader,
   queryHeaders,
   rateLimitHeaders,
@@ -47,14 +48,12 @@ function errorResponse(status: Status, fault = BAD_LIMIT) {
       ...(QUERY_PARSED_STATUSES.includes(status) && queryHeaders),
       ...((status === 429 || status === 503) && retryAfterHeader),
     },
-    content: {
-      'application/json': {
-        schema: { $ref: '#/components/schemas/Error' },
-        examples: Object.fromEntries(
-          codesOf(status).map((code) => [code, { value: example(code, fault) }]),
-        ),
-      },
-    },
+    content: errorContent(
+      codesOf(status).map((code) => [
+        code,
+        new ApiError(code, code === 'invalid_request' ? fault : {}),
+      ]),
+    ),
   }
 }
 
@@ -70,10 +69,16 @@ function codesOf(status: Status): ErrorCode[] {
   return codes.filter((code) => errorCatalogue[code].status === status)
 }
 
-function example(code: ErrorCode, fault: typeof BAD_LIMIT) {
-  const { type, message } = errorCatalogue[code]
-  const details = code === 'invalid_request' ? fault : {}
+/** The body of a response with one of these errors, and each as the service renders it. */
+export function errorContent(errors: readonly (readonly [name: string, error: ApiError])[]) {
+  const examples = errors.map(([name, error]) => [
+    name,
+    { value: JSON.parse(renderError(error, EXAMPLE_REQUEST_ID)) },
+  ])
   return {
-    error: { type, code, message, ...details, request_id: 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e' },
+    'application/json': {
+      schema: { $ref: '#/components/schemas/Error' },
+      examples: Object.fromEntries(examples),
+    },
   }
 }

@@ -8,6 +8,7 @@ const integerHeader = (description: string, minimum: number, example: number, re
 /** The only supported preference, as a request sends it and a response confirms it. */
 export const STRICT_PREFERENCE = 'handling=strict'
 export const EXAMPLE_ETAG = '"mZ4tQ0vT1x7cWfK2aB9dLg"'
+export const EXAMPLE_REQUEST_ID = 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e'
 
 const cacheControl = (description: string, value: string, required = true) => ({
   'Cache-Control': {
@@ -24,7 +25,7 @@ export const requestIdHeader = {
       'Identificador da requisição, gerado pelo serviço; informe-o ao falar com o suporte.',
     required: true,
     schema: { type: 'string', pattern: '^req_[0-9a-f]{32}$' },
-    example: 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e',
+    example: EXAMPLE_REQUEST_ID,
   },
 }
 

@@ -1,5 +1,5 @@
 import type { TObject } from '@sinclair/typebox'
-import { ApiError, RESOURCE_NOT_FOUND_MESSAGE, renderError } from '../../http/api-error.ts'
+import { ApiError, RESOURCE_NOT_FOUND_MESSAGE } from '../../http/api-error.ts'
 import { type Body, MAX_BODY_BYTES } from '../../http/management/body.ts'
 import { MAX_LIST_ITEMS } from '../../http/management/list-page.ts'
 import { INVALID_TOKEN } from '../../http/management/plugins/token-authentication.ts'
@@ -12,6 +12,7 @@ import {
   type ManagementErrorCode,
 } from '../../management/management-error.ts'
 import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
+import { errorContent } from '../error-responses.ts'
 import { headers } from './headers.ts'
 
 /** The code of an error of the domain. */
@@ -26,8 +27,6 @@ export interface Failures {
   /** The largest body in bytes, where it is not that of the other operations. */
   bodyLimit?: number
 }
-
-const REQUEST_ID = 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e'
 
 const descriptions: Record<number, string> = {
   400: 'A requisição não é válida; `error.param` traz o campo ou o parâmetro, quando há um.',
@@ -84,17 +83,7 @@ function response(status: number, errors: readonly (readonly [name: string, erro
       ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
       ...(status === 503 ? (['Retry-After'] as const) : []),
     ),
-    content: {
-      'application/json': {
-        schema: { $ref: '#/components/schemas/Error' },
-        examples: Object.fromEntries(
-          errors.map(([name, error]) => [
-            name,
-            { value: JSON.parse(renderError(error, REQUEST_ID)) },
-          ]),
-        ),
-      },
-    },
+    content: errorContent(errors),
   }
 }
 

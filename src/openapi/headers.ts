@@ -10,7 +10,7 @@ export const STRICT_PREFERENCE = 'handling=strict'
 export const EXAMPLE_ETAG = '"mZ4tQ0vT1x7cWfK2aB9dLg"'
 export const EXAMPLE_REQUEST_ID = 'req_3f2a9c4e7b1d4f6a8c0e2b4d6f8a1c3e'
 
-const cacheControl = (description: string, value: string, required = true) => ({
+export const cacheControl = (description: string, value: string, required = true) => ({
   'Cache-Control': {
     description,
     required,

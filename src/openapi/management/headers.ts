@@ -1,14 +1,15 @@
-import { challengeHeader, queryHeaders, requestIdHeader, retryAfterHeader } from '../headers.ts'
+import {
+  cacheControl,
+  challengeHeader,
+  queryHeaders,
+  requestIdHeader,
+  retryAfterHeader,
+} from '../headers.ts'
 
 /** Every header of a response, by name. */
 export const managementHeaders = {
   ...requestIdHeader,
-  'Cache-Control': {
-    description: 'Nada se guarda: uma resposta pode trazer um segredo.',
-    required: true,
-    schema: { type: 'string', const: 'no-store' },
-    example: 'no-store',
-  },
+  ...cacheControl('Nada se guarda: uma resposta pode trazer um segredo.', 'no-store'),
   ...queryHeaders,
   ...challengeHeader,
   ...retryAfterHeader,

@@ -2,6 +2,7 @@ import type { TObject } from '@sinclair/typebox'
 import { accountIdPattern } from '../../auth/account-ids.ts'
 import type { Body } from '../../http/management/body.ts'
 import { DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS } from '../../http/management/list-page.ts'
+import { IDEMPOTENCY_KEY } from '../../http/management/plugins/idempotency.ts'
 import { STRICT_PREFERENCE } from '../headers.ts'
 import type { Json } from '../schemas.ts'
 import { type DomainErrorCode, failureResponses } from './errors.ts'
@@ -132,7 +133,7 @@ const idempotencyKey: Parameter = {
   required: false,
   description:
     'Um texto seu, novo a cada operação. Por 24 horas, a mesma chamada com o mesmo valor devolve a primeira resposta e não muda nada de novo.',
-  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+  schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
   example: 'b9f6c1d2-4b0e-4f55-9a43-2f6a1d0c7e38',
 }
 

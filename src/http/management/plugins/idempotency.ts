@@ -22,7 +22,7 @@ export interface IdempotencyOptions {
 const HEADER = 'idempotency-key'
 /** Marks a response without secrets: of an earlier one, or of what a failed request has stored. */
 export const REPLAYED = { 'Idempotent-Replayed': 'true' } as const
-const KEY = /^[\x21-\x7e]{1,255}$/
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 /** Ingestion is idempotent by the version of each order, and its responses are large. */
 const WITHOUT_KEYS: readonly string[] = ['/v1/source-orders']
 /** Members that appear once, and are never stored. */
@@ -42,7 +42,7 @@ export default fp<IdempotencyOptions>(
       const key = request.headers[HEADER]
       const { url: route = '' } = request.routeOptions
       if (key === undefined || request.method !== 'POST' || WITHOUT_KEYS.includes(route)) return
-      if (typeof key !== 'string' || !KEY.test(key)) {
+      if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) {
         throw new InvalidParamError('Idempotency-Key', KEY_HELP)
       }
       const id = requestId(request, key)

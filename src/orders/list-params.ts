@@ -36,15 +36,13 @@ type RangeParams = Record<'gte' | 'lt', { param: ListParamName }> & {
   orNull?: { param: ListParamName }
 }
 
+const filterParams = Object.values(orderFilters)
+  .flatMap(paramsOf)
+  .map(({ param }) => param as FilterParamName)
+const filterParamSet = new Set<string>(filterParams)
+
 /** The query parameters of `GET /v1/orders`, in the order of the API reference. */
-export const listParamNames: readonly ListParamName[] = [
-  'limit',
-  'cursor',
-  ...Object.values(orderFilters)
-    .flatMap(paramsOf)
-    .map(({ param }) => param as ListParamName),
-  'sort',
-]
+export const listParamNames: readonly ListParamName[] = ['limit', 'cursor', ...filterParams, 'sort']
 
 /**
  * Parses the parameters of `GET /v1/orders`. Written by hand, because coercing validators accept
@@ -76,14 +74,8 @@ function parseCursor(query: RawQuery): string | undefined {
   return text
 }
 
-const filterParams = new Set(
-  Object.values(orderFilters)
-    .flatMap(paramsOf)
-    .map(({ param }) => param),
-)
-
 function parseFilters(query: RawQuery): OrderFilters {
-  if (!Object.keys(query).some((name) => filterParams.has(name))) return noFilters
+  if (!Object.keys(query).some((name) => filterParamSet.has(name))) return noFilters
   const parsed = Object.entries(orderFilters).map(([name, filter]) => [
     name,
     parseFilter(query, filter),

@@ -1,6 +1,5 @@
 import type { SourcePayment } from '../../indexing/projection/source-order.ts'
-import { HOUR_MS, SECOND_MS } from '../../lib/durations.ts'
-import { MONTH_MS } from '../calendar.ts'
+import { SECOND_MS } from '../../lib/durations.ts'
 import {
   type Checkout,
   charge,
@@ -11,8 +10,6 @@ import {
 } from './charge.ts'
 import { confirmationInstant } from './single-payments.ts'
 import { chargeInstants } from './subscriptions.ts'
-
-const CONFIRMATION_MS = HOUR_MS
 
 /** Smart installments (one charge per month) with an unpaid first charge. */
 export const contractAwaiting: PaymentFlow = (checkout) => {
@@ -25,7 +22,7 @@ export const contractAwaiting: PaymentFlow = (checkout) => {
 /** Smart installments with all due charges paid. */
 export const contractPaid: PaymentFlow = (checkout) => {
   const contract = drawContract(checkout)
-  const later = chargeInstants(checkout, MONTH_MS, CONFIRMATION_MS).slice(0, contract.count - 1)
+  const later = chargeInstants(checkout).slice(0, contract.count - 1)
   const instants = [checkout.createdAt + SECOND_MS, ...later]
   const payments = instants.map((at, place) =>
     installment(checkout, contract, 'PAID', place + 1, at),

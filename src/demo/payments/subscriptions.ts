@@ -39,7 +39,7 @@ export function renewed(
   return (checkout) => {
     const method = last === 'PAID' && checkout.random.chance(0.2) ? 'PIX' : 'CREDIT_CARD'
     const { first, paidAt } = firstPayment(checkout, method)
-    const renewals = chargeInstants(checkout, MONTH_MS, CONFIRMATION_MS).map((at, place, all) =>
+    const renewals = chargeInstants(checkout).map((at, place, all) =>
       renewal(checkout, method, place === all.length - 1 ? last : 'PAID', place + 2, at),
     )
     const lastAt = Date.parse(renewals.at(-1)?.created_at ?? first.created_at)
@@ -52,7 +52,7 @@ export function renewed(
 /** A subscription that was canceled after repeated declines of its renewal. */
 export const canceledDelinquent: PaymentFlow = (checkout) => {
   const { first, paidAt } = firstPayment(checkout, 'CREDIT_CARD')
-  const renewalInstants = chargeInstants(checkout, MONTH_MS, DELINQUENCY_MS + CONFIRMATION_MS)
+  const renewalInstants = chargeInstants(checkout, DELINQUENCY_MS)
   const declinedAt = renewalInstants.at(-1) ?? checkout.createdAt
   const paidInstants = renewalInstants.slice(0, -1)
   const declinedInstants = [0, 1, 2].map((attempt) => declinedAt + attempt * RETRY_MS)
@@ -90,10 +90,12 @@ export const trialConverted: PaymentFlow = (checkout) => {
   return outcomeOf('PAID', [trialPayment(checkout), first], { paidAt, settledAt: paidAt })
 }
 
-/** Timestamps of the charges after the first, one step apart, up to `roomMs` before `until`. */
-export function chargeInstants(checkout: Checkout, stepMs: number, roomMs: number): number[] {
-  const count = Math.floor((checkout.until - roomMs - checkout.createdAt) / stepMs)
-  return Array.from({ length: count }, (_, place) => checkout.createdAt + (place + 1) * stepMs)
+/**
+ * Timestamps of the monthly charges after the first. The last is confirmed `roomMs` before `until`.
+ */
+export function chargeInstants({ createdAt, until }: Checkout, roomMs = 0): number[] {
+  const count = Math.floor((until - CONFIRMATION_MS - roomMs - createdAt) / MONTH_MS)
+  return Array.from({ length: count }, (_, place) => createdAt + (place + 1) * MONTH_MS)
 }
 
 function firstPayment(

@@ -108,24 +108,15 @@ function readBucket(headers: Headers): Omit<Bucket, 'atMs'> | undefined {
 }
 
 /** Waits for a promise that never rejects. @throws the signal's reason as soon as it aborts */
-async function orAbort(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+function orAbort(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return promise
-  signal.throwIfAborted()
-  const { promise: aborted, reject } = withRejection()
-  const onAbort = () => reject(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
-}
-
-// Node 20 has no `Promise.withResolvers`.
-function withRejection(): { promise: Promise<never>; reject: (reason: unknown) => void } {
-  let reject: (reason: unknown) => void = () => {}
-  const promise = new Promise<never>((_, rejected) => {
-    reject = rejected
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason)
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+    void promise.then(() => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    })
   })
-  return { promise, reject }
 }

@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { type DemoOptions, demoOrders } from '../src/demo/demo-orders.ts'
 import { parseInstant } from '../src/lib/instant.ts'
+import { readersOf, UsageError } from './usage.ts'
 
 const USAGE = `usage: npm run -s demo-orders -- COUNT [--seed N] [--until INSTANT]
   COUNT            how many demo orders to write, one JSON object a line
@@ -11,14 +12,14 @@ const USAGE = `usage: npm run -s demo-orders -- COUNT [--seed N] [--until INSTAN
 const MAX_32_BITS = 2 ** 32 - 1
 const CHUNK_LENGTH = 64 * 1024
 
-class UsageError extends Error {}
+const { parsed, readInteger, refuse } = readersOf(USAGE)
 
 try {
   const options = readOptions(process.argv.slice(2))
   await pipeline(chunksOfLines(options), process.stdout)
 } catch (error) {
   if (error instanceof UsageError) {
-    process.stderr.write(`${error.message}\n${USAGE}`)
+    process.stderr.write(error.message)
     process.exitCode = 2
   } else if (!isClosedPipe(error)) {
     throw error
@@ -26,40 +27,26 @@ try {
 }
 
 function readOptions(args: string[]): DemoOptions {
-  const { values, positionals } = parseOrExplain(args)
-  const [count, ...rest] = positionals
-  if (count === undefined || rest.length > 0) throw new UsageError('expected one COUNT')
-  return {
-    count: readInteger('COUNT', count),
-    seed: readInteger('--seed', values.seed),
-    until: values.until === undefined ? Date.now() : readInstant(values.until),
-  }
-}
-
-function parseOrExplain(args: string[]) {
-  try {
-    return parseArgs({
+  const { values, positionals } = parsed(() =>
+    parseArgs({
       args,
       allowPositionals: true,
       options: { seed: { type: 'string', default: '1' }, until: { type: 'string' } },
-    })
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause })
+    }),
+  )
+  const [count, ...rest] = positionals
+  if (count === undefined || rest.length > 0) return refuse('expected one COUNT')
+  return {
+    count: readInteger('COUNT', count, 0, MAX_32_BITS),
+    seed: readInteger('--seed', values.seed, 0, MAX_32_BITS),
+    until: values.until === undefined ? Date.now() : readInstant(values.until),
   }
-}
-
-function readInteger(name: string, text: string): number {
-  const number = Number(text)
-  if (!/^\d+$/.test(text) || number > MAX_32_BITS) {
-    throw new UsageError(`${name} must be an integer from 0 to ${MAX_32_BITS}, not "${text}"`)
-  }
-  return number
 }
 
 function readInstant(text: string): number {
   const instant = parseInstant(text)
   if (typeof instant === 'string') {
-    throw new UsageError(`--until must be a date-time with a zone, not "${text}" (${instant})`)
+    return refuse(`--until must be a date-time with a zone, not "${text}" (${instant})`)
   }
   return instant.floorMs
 }

@@ -5,7 +5,7 @@ import { atomFeed } from './feed.ts'
 import { readGuide, readSamples } from './guide.ts'
 import { llmsText } from './llms.ts'
 import { renderMarkdownDocs } from './markdown/markdown-docs.ts'
-import { managementFrame, publicFrame, renderDocsPage } from './page/docs-page.ts'
+import { managementAlternates, publicAlternates, renderDocsPage } from './page/docs-page.ts'
 
 /** Generates the files of the folder `openapi`: name → content. */
 export function generatedFiles() {
@@ -21,8 +21,8 @@ export function generatedFiles() {
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
     'management.json': `${JSON.stringify(management, null, 2)}\n`,
     'docs.md': renderMarkdownDocs(document, guide),
-    'docs.html': renderDocsPage(document, guide, publicFrame),
-    'management/docs.html': renderDocsPage(management, managementGuide, managementFrame),
+    'docs.html': renderDocsPage(document, guide, publicAlternates),
+    'management/docs.html': renderDocsPage(management, managementGuide, managementAlternates),
     'llms.txt': llmsText(document.info),
     'changes.atom': atomFeed(changes),
   }

@@ -1,4 +1,4 @@
-import type { Schema } from './document.ts'
+import type { Parameter, Schema } from './document.ts'
 
 /** Renders a table in GitHub Flavored Markdown. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -10,6 +10,11 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 export function cell(text: string): string {
   return text.trim().replaceAll('|', '\\|').replace(/\n+/g, '<br>')
 }
+
+const places: Record<string, string> = { query: 'consulta', path: 'caminho', header: 'cabeçalho' }
+
+/** Where a request has a parameter, in Portuguese. */
+export const placeOf = ({ in: place }: Parameter) => places[place] ?? place
 
 /** Describes a schema in Portuguese: its type, a link to a named schema, and its constraints. */
 export function typeOf(schema: Schema): string {

@@ -1,7 +1,5 @@
-import { cell, code, fenced, table, typeOf, valuesOf } from './cells.ts'
+import { cell, code, fenced, placeOf, table, typeOf, valuesOf } from './cells.ts'
 import type { Description, Operation, Parameter, Response } from './document.ts'
-
-const places: Record<string, string> = { query: 'consulta', path: 'caminho', header: 'cabeçalho' }
 
 /** Renders the routes: their parameters, responses and sample programs. */
 export function operationsChapter({ paths }: Description): string {
@@ -24,18 +22,17 @@ function operationPart(path: string, operation: Operation): string {
   ].join('\n\n')
 }
 
-export function parameterRow({
-  name,
-  in: place,
-  required,
-  description,
-  schema,
-  example,
-}: Parameter) {
+export function parameterRow(parameter: Parameter) {
+  const { name, required, description, schema, example } = parameter
   const shown = example === undefined ? '' : `Exemplo: ${code([example].flat().join(','))}.`
   const text = [description, schema.items ? valuesOf(schema) : '', shown].filter(Boolean)
   const needed = required ? ', obrigatório' : ''
-  return [`\`${name}\``, `${places[place]}${needed}`, cell(typeOf(schema)), cell(text.join('\n'))]
+  return [
+    `\`${name}\``,
+    `${placeOf(parameter)}${needed}`,
+    cell(typeOf(schema)),
+    cell(text.join('\n')),
+  ]
 }
 
 function responsePart(

@@ -1,5 +1,5 @@
 import { cell, fenced, table } from './cells.ts'
-import type { Description, Webhook } from './document.ts'
+import type { Description, Response, Webhook } from './document.ts'
 import { parameterRow } from './operations.ts'
 
 /** Types whose examples the Markdown shows; the description has one of every type. */
@@ -23,15 +23,20 @@ export function webhooksChapter({ webhooks }: Description): string {
   ].join('\n\n')
 }
 
-function answerRows({ responses }: Webhook): string[][] {
+function answerRows(webhook: Webhook): string[][] {
+  return responsesOf(webhook).map(([status, { description, headers = {} }]) => {
+    const texts = Object.entries(headers).map(
+      ([name, header]) => `\`${name}\`: ${header.description}`,
+    )
+    return [status, cell([description, ...texts].join('\n'))]
+  })
+}
+
+/** `2XX` before `410`: keys that look like numbers precede all others in an object. */
+export function responsesOf({ responses }: Webhook): [status: string, response: Response][] {
   return Object.entries(responses)
-    .sort(byStatus)
-    .map(([status, { description, headers = {} }]) => {
-      const texts = Object.entries(headers).map(
-        ([name, header]) => `\`${name}\`: ${header.description}`,
-      )
-      return [status === 'default' ? 'outra' : status, cell([description, ...texts].join('\n'))]
-    })
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([status, response]) => [status === 'default' ? 'outra' : status, response])
 }
 
 function examplesOf({ requestBody }: Webhook): string[] {
@@ -41,6 +46,3 @@ function examplesOf({ requestBody }: Webhook): string[] {
     fenced(value),
   ])
 }
-
-/** `2XX` before `410`: keys that look like numbers precede all others in an object. */
-const byStatus = ([one]: [string, unknown], [other]: [string, unknown]) => (one < other ? -1 : 1)

@@ -5,29 +5,30 @@ import { schemaSections } from './schemas.ts'
 import { guideSections, renderSection, type Section } from './sections.ts'
 import { webhookSections } from './webhooks.ts'
 
-/** What the page of an API says beside its description. */
-export interface PageFrame {
-  /** Other forms of the content. */
-  alternates: readonly { href: string; type: string; title: string }[]
+/** Another form of the content of a page. */
+interface Alternate {
+  href: string
+  type: string
+  title: string
 }
 
-export const publicFrame: PageFrame = {
-  alternates: [
-    { href: '/docs.md', type: 'text/markdown', title: 'Markdown' },
-    { href: '/openapi.json', type: 'application/json', title: 'OpenAPI 3.1' },
-    { href: '/docs/changes.atom', type: 'application/atom+xml', title: 'Feed de mudanças' },
-  ],
-}
+export const publicAlternates: readonly Alternate[] = [
+  { href: '/docs.md', type: 'text/markdown', title: 'Markdown' },
+  { href: '/openapi.json', type: 'application/json', title: 'OpenAPI 3.1' },
+  { href: '/docs/changes.atom', type: 'application/atom+xml', title: 'Feed de mudanças' },
+]
 
-export const managementFrame: PageFrame = {
-  alternates: [
-    { href: '/docs/guide.md', type: 'text/markdown', title: 'Guia em Markdown' },
-    { href: '/openapi.json', type: 'application/json', title: 'OpenAPI 3.1' },
-  ],
-}
+export const managementAlternates: readonly Alternate[] = [
+  { href: '/docs/guide.md', type: 'text/markdown', title: 'Guia em Markdown' },
+  { href: '/openapi.json', type: 'application/json', title: 'OpenAPI 3.1' },
+]
 
 /** Renders guide and reference as one static page, which needs no script to be read. */
-export function renderDocsPage(document: object, guide: string, { alternates }: PageFrame): string {
+export function renderDocsPage(
+  document: object,
+  guide: string,
+  alternates: readonly Alternate[],
+): string {
   const description = resolveReferences(JSON.parse(JSON.stringify(document)))
   const { title, version, description: summary } = description.info
   // The second one leads here.

@@ -1,4 +1,4 @@
-import { typeOf, valuesOf } from '../markdown/cells.ts'
+import { placeOf, typeOf, valuesOf } from '../markdown/cells.ts'
 import type { Description, Header, Parameter, Schema } from '../markdown/document.ts'
 import { definitions, type Entry, renderInline, renderMarkdown } from './html.ts'
 import type { Section } from './sections.ts'
@@ -39,18 +39,12 @@ function fieldEntries(schema: Schema, prefix: string): Entry[] {
   return [...allOf.flatMap((part) => fieldEntries(part, prefix)), ...own]
 }
 
-const places: Record<string, string> = { query: 'consulta', path: 'caminho', header: 'cabeçalho' }
-
 export function parameterEntry(parameter: Parameter): Entry {
-  const { name, in: place, required, description, schema, example } = parameter
+  const { name, required, description, schema, example } = parameter
   const shown = example === undefined ? '' : `Exemplo: \`${[example].flat().join(',')}\`.`
   return {
     name,
-    notes: [
-      places[place] ?? place,
-      renderInline(typeOf(schema)),
-      ...(required ? ['obrigatório'] : []),
-    ],
+    notes: [placeOf(parameter), renderInline(typeOf(schema)), ...(required ? ['obrigatório'] : [])],
     text: textOf(description, schema.items || schema.enum ? valuesOf(schema) : '', shown),
   }
 }

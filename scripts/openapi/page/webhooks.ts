@@ -1,4 +1,5 @@
 import type { Webhook } from '../markdown/document.ts'
+import { responsesOf } from '../markdown/webhooks.ts'
 import { definitions, renderMarkdown } from './html.ts'
 import { examplesPart, responsePart } from './operations.ts'
 import { parameterEntry } from './schemas.ts'
@@ -8,7 +9,6 @@ import type { Section } from './sections.ts'
 export function webhookSections(webhooks: Record<string, { post: Webhook }>): Section[] {
   const [first] = Object.values(webhooks)
   if (first === undefined) return []
-  const { parameters, responses } = first.post
   const children = Object.entries(webhooks).map(([type, { post }]) => ({
     id: `webhook-${type}`,
     title: type,
@@ -23,11 +23,9 @@ export function webhookSections(webhooks: Record<string, { post: Webhook }>): Se
       'Cada evento é um `POST` do serviço ao endereço do endpoint. O corpo é um [WebhookEvent](#esquema-webhookevent).',
     ),
     '<h3>Cabeçalhos do aviso</h3>',
-    definitions(parameters.map(parameterEntry)),
+    definitions(first.post.parameters.map(parameterEntry)),
     '<h3>O que a sua resposta significa</h3>',
-    ...Object.entries(responses)
-      .toSorted(([one], [other]) => (one < other ? -1 : 1))
-      .map(([status, response]) => responsePart(status === 'default' ? 'outra' : status, response)),
+    ...responsesOf(first.post).map(([status, response]) => responsePart(status, response)),
     '<h3>Tipos de evento</h3>',
   ].join('\n')
   return [{ id: 'webhooks', title: 'Webhooks', content, children }]

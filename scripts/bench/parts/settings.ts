@@ -8,8 +8,8 @@ import type { Case } from '../orders/cases.ts'
 import { checkedRequests, pageScenarios, rawSearches } from '../orders/pages.ts'
 import { loadDocuments } from '../orders/stores.ts'
 import type { Result, Section } from '../report.ts'
-import * as indices from './settings-indices.ts'
-import { AS_THE_SERVICE, searchVariants } from './settings-searches.ts'
+import * as indices from './settings/indices.ts'
+import { AS_THE_SERVICE, searchVariants } from './settings/searches.ts'
 
 /** These show the effect on a page, a larger one, the other sort and an account of few orders. */
 const CASES = ['large created 20', 'large created 100', 'large updated 20', 'small created 20']

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { LoadRequest } from '../../../../scripts/bench/measuring/load.ts'
 import { createRefusals, withoutAllowed } from '../../../../scripts/bench/parts/refusals.ts'
-import { inSmallScenarios } from '../../../../scripts/bench/parts/settings.ts'
 import {
   AS_DEFINED,
   BY_ACCOUNT,
   definitionWith,
   indexVariants,
   sortVariants,
-} from '../../../../scripts/bench/parts/settings-indices.ts'
-import { searchVariants } from '../../../../scripts/bench/parts/settings-searches.ts'
+} from '../../../../scripts/bench/parts/settings/indices.ts'
+import { searchVariants } from '../../../../scripts/bench/parts/settings/searches.ts'
+import { inSmallScenarios } from '../../../../scripts/bench/parts/settings.ts'
 import { generateApiKey, isWellFormedKey } from '../../../../src/auth/api-key.ts'
 import { ordersDefinition } from '../../../../src/stores/opensearch/indices/index-definition.ts'
 

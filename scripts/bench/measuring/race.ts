@@ -16,6 +16,12 @@ export interface Scenario {
   contenders: readonly Contender[]
 }
 
+/** A scenario of these measurements, by the name of the contender. */
+export function scenarioOf(name: string, measures: Record<string, Contender['measure']>): Scenario {
+  const contenders = Object.entries(measures).map(([of, measure]) => ({ name: of, measure }))
+  return { name, contenders }
+}
+
 /** Longer than OpenSearch needs to renew its CPU statistics. */
 const WARM_UP_MS = 1.5 * CPU_RENEWAL_MS
 

@@ -12,7 +12,7 @@ import type { BenchContext, Part } from '../context.ts'
 import type { CommandFigures } from '../measuring/command.ts'
 import { CPU_RENEWAL_MS } from '../measuring/cpu.ts'
 import { type LoadCommand, runLoad, writeLines } from '../measuring/load-command.ts'
-import { race, type Scenario } from '../measuring/race.ts'
+import { race, type Scenario, scenarioOf } from '../measuring/race.ts'
 import { type LoadBulks, loadBulks } from '../orders/load-bulks.ts'
 import { insertOrderRows, readOrderRows } from '../orders/sqlite-rows.ts'
 import { sendBulk } from '../orders/stores.ts'
@@ -53,7 +53,7 @@ export const loadPart: Part = {
       const onSqlite = { sqlite: () => insertRaw(rows), embedded: embedded() }
       const { against } = options
       if (against === undefined)
-        return [scenario(OPENSEARCH, services), scenario(EMBEDDED, onSqlite)]
+        return [scenarioOf(OPENSEARCH, services), scenarioOf(EMBEDDED, onSqlite)]
       const program = resolve(against, 'src', 'main.ts')
       const live = { mode: '--live' } as const
       const others = {
@@ -62,8 +62,8 @@ export const loadPart: Part = {
         'live, other': load({ ...live, program }),
       }
       return [
-        scenario(OPENSEARCH, { ...services, ...others }),
-        scenario(EMBEDDED, { ...onSqlite, 'embedded, other': embedded({ program }) }),
+        scenarioOf(OPENSEARCH, { ...services, ...others }),
+        scenarioOf(EMBEDDED, { ...onSqlite, 'embedded, other': embedded({ program }) }),
       ]
     }
     log('warming up …')
@@ -92,13 +92,6 @@ export const loadPart: Part = {
 
 const OPENSEARCH = 'OpenSearch'
 const EMBEDDED = 'embedded'
-
-function scenario(name: string, measures: Record<string, () => Promise<Sample>>): Scenario {
-  return {
-    name,
-    contenders: Object.entries(measures).map(([name, measure]) => ({ name, measure })),
-  }
-}
 
 const COMPARED = ['load', 'live', 'embedded']
 

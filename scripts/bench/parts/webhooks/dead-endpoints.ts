@@ -1,9 +1,9 @@
-import { race } from '../../measuring/race.ts'
+import { race, scenarioOf } from '../../measuring/race.ts'
 import { type Ratio, ratioOf, type Sample } from '../../report.ts'
 import { createDeliveries, insertEndpoints, newEndpoint, pendingDelivery } from './endpoints.ts'
 import { measureLatency, subscribe } from './latency.ts'
 import { type MeasurementContext, STALLED_MS, type WebhookMeasurement } from './measurement.ts'
-import { openStage, type Stage, type StageKind, writeChanges } from './stage.ts'
+import { openStage, type Stage, type StageKind, stageKinds, writeChanges } from './stage.ts'
 import { renderTargets } from './targets.ts'
 
 const [HEALTHY, DEAD] = ['healthy', 'dead']
@@ -26,14 +26,12 @@ export const deadEndpointsMeasurement: WebhookMeasurement = {
   async measure(context) {
     const { receiver, options } = context
     await receiver.behave(DEAD, { mode: 'hang' })
-    const kinds: StageKind[] = ['embedded', 'OpenSearch']
-    const scenarios = kinds.map((kind) => ({
-      name: kind,
-      contenders: [
-        { name: 'alone', measure: () => measureHealthy(context, kind, 0) },
-        { name: 'beside dead', measure: () => measureHealthy(context, kind, options.dead) },
-      ],
-    }))
+    const scenarios = stageKinds.map((kind) =>
+      scenarioOf(kind, {
+        alone: () => measureHealthy(context, kind, 0),
+        'beside dead': () => measureHealthy(context, kind, options.dead),
+      }),
+    )
     const results = await race(scenarios, context)
     const notes = results.flatMap((result) =>
       renderTargets([

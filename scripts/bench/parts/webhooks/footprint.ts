@@ -2,14 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningService } from '../../../../test/harness/processes/service.ts'
 import { median } from '../../../../test/harness/statistics.ts'
 import { treeMicros } from '../../measuring/cpu.ts'
-import { race } from '../../measuring/race.ts'
+import { race, scenarioOf } from '../../measuring/race.ts'
 import { type Sample, valuesOf } from '../../report.ts'
 import { createDeliveries, insertEndpoints, newEndpoint, pendingDelivery } from './endpoints.ts'
 import type { MeasurementContext, WebhookMeasurement } from './measurement.ts'
-import { openStage, type Stage, type StageKind, writeChanges } from './stage.ts'
+import { openStage, type Stage, type StageKind, stageKinds, writeChanges } from './stage.ts'
 import { renderTargets } from './targets.ts'
 
-const KINDS: readonly StageKind[] = ['embedded', 'OpenSearch']
 const GROUP = 'footprint'
 const ACCOUNT = 'acc_footprint'
 /** That share the pending deliveries. */
@@ -30,15 +29,14 @@ export const memoryMeasurement: WebhookMeasurement = {
     const { receiver, options } = context
     await receiver.behave(GROUP, { mode: 'refuse' })
     const scenarios = []
-    for (const kind of KINDS) {
-      const stages = {
-        none: await openWaiting(context, { kind, pending: 0 }, scope),
-        pending: await openWaiting(context, { kind, pending: options.pending }, scope),
+    for (const kind of stageKinds) {
+      const none = await openWaiting(context, { kind, pending: 0 }, scope)
+      const pending = await openWaiting(context, { kind, pending: options.pending }, scope)
+      const measures = {
+        none: () => measureProcess(context, none),
+        pending: () => measureProcess(context, pending),
       }
-      const contenders = Object.entries(stages).map(([name, stage]) => {
-        return { name, measure: () => measureProcess(context, stage) }
-      })
-      scenarios.push({ name: kind, contenders })
+      scenarios.push(scenarioOf(kind, measures))
     }
     const results = await race(scenarios, context)
     const notes = results.flatMap((result) => {
@@ -58,7 +56,7 @@ export const idleMeasurement: WebhookMeasurement = {
   async measure(context, scope) {
     const { receiver, options } = context
     const scenarios = []
-    for (const kind of KINDS) {
+    for (const kind of stageKinds) {
       const open = async (count: number) => {
         const stage = await openStage(context, kind, scope)
         const endpoints = Array.from({ length: count }, (_, at) =>
@@ -67,11 +65,12 @@ export const idleMeasurement: WebhookMeasurement = {
         await insertEndpoints(stage.services.webhooks, endpoints)
         return stage
       }
-      const stages = { none: await open(0), idle: await open(options.idle) }
-      const contenders = Object.entries(stages).map(([name, stage]) => {
-        return { name, measure: () => measureProcess(context, stage) }
-      })
-      scenarios.push({ name: kind, contenders })
+      const [none, idle] = [await open(0), await open(options.idle)]
+      const measures = {
+        none: () => measureProcess(context, none),
+        idle: () => measureProcess(context, idle),
+      }
+      scenarios.push(scenarioOf(kind, measures))
     }
     const results = await race(scenarios, context)
     const notes = results.flatMap((result) => {

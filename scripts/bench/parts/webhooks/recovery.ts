@@ -10,7 +10,7 @@ import {
   STALLED_MS,
   type WebhookMeasurement,
 } from './measurement.ts'
-import { openStage, type StageKind, writeChanges } from './stage.ts'
+import { openStage, type StageKind, stageKinds, writeChanges } from './stage.ts'
 import { renderTargets } from './targets.ts'
 
 const GROUP = 'recovery'
@@ -29,14 +29,13 @@ export const recoveryMeasurement: WebhookMeasurement = {
   name: 'recovery',
   about: 'an endpoint that works again, with many deliveries waiting',
   async measure(context) {
-    const kinds: StageKind[] = ['embedded', 'OpenSearch']
-    const contenders = kinds.map((kind) => {
+    const contenders = stageKinds.map((kind) => {
       return { name: kind, measure: () => measureRecovery(context, kind) }
     })
     const results = await race([{ name: '', contenders }], context)
     const notes = results.flatMap((result) =>
       renderTargets(
-        kinds.map((kind) => {
+        stageKinds.map((kind) => {
           const value = combined(result, kind, 'inFlight')
           return { name: `${kind}, in flight`, value, atMost: MAX_IN_FLIGHT }
         }),

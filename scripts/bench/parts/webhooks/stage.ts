@@ -13,7 +13,8 @@ import type { BenchContext } from '../../context.ts'
 import { inChunks, openEmbedded, openStores } from '../../orders/stores.ts'
 import { createNewOrders, type NewOrders } from './new-orders.ts'
 
-export type StageKind = 'embedded' | 'OpenSearch'
+export const stageKinds = ['embedded', 'OpenSearch'] as const
+export type StageKind = (typeof stageKinds)[number]
 
 /** Stores of their own with a dispatcher that can be started. */
 export interface Stage {

@@ -8,7 +8,7 @@ import {
   startServer,
 } from '../../../../test/harness/processes/service.ts'
 import { CPU_RENEWAL_MS, treeMicros } from '../../measuring/cpu.ts'
-import { differencePer, race } from '../../measuring/race.ts'
+import { differencePer, race, scenarioOf } from '../../measuring/race.ts'
 import { combined, ratioOf, type Sample } from '../../report.ts'
 import { failuresOf, type GroupCounts } from './arrivals.ts'
 import { subscribe } from './latency.ts'
@@ -52,11 +52,7 @@ export const throughputMeasurement: WebhookMeasurement = {
       webhooks: () => deliverLive(context, embedded, server, count),
     }
     const backlog = { webhooks: () => deliverBacklog(context, shared, count) }
-    const scenario = (name: string, measures: Record<string, () => Promise<Sample>>) => ({
-      name,
-      contenders: Object.entries(measures).map(([of, measure]) => ({ name: of, measure })),
-    })
-    const scenarios = [scenario('embedded', contenders), scenario('OpenSearch', backlog)]
+    const scenarios = [scenarioOf('embedded', contenders), scenarioOf('OpenSearch', backlog)]
     const results = await race(scenarios, context)
     const [onSqlite, onOpenSearch] = results
     const notes = renderTargets([

@@ -6,7 +6,7 @@ import { type Ratio, ratioOf, type Sample } from '../../report.ts'
 import { insertEndpoints, newEndpoint } from './endpoints.ts'
 import type { MeasurementContext, WebhookMeasurement } from './measurement.ts'
 import { createNewOrders } from './new-orders.ts'
-import { openStage, type StageKind } from './stage.ts'
+import { openStage, type StageKind, stageKinds } from './stage.ts'
 import { renderTargets } from './targets.ts'
 
 const ACCOUNTS = Array.from({ length: 100 }, (_, at) => `acc_loaded_${at}`)
@@ -32,12 +32,12 @@ export const writersMeasurement: WebhookMeasurement = {
     const { options, log } = context
     const scratch = await openScratch('bench-writers')
     scope.defer(scratch.close)
-    const kinds: StageKind[] = ['embedded', 'OpenSearch']
     log('warming up …')
     const warmUp = await writeOrders(scratch, Math.min(WARM_UP_ORDERS, options.loadOrders))
-    for (const kind of kinds) await measureLoad(context, { kind, share: 1, file: warmUp, scratch })
+    for (const kind of stageKinds)
+      await measureLoad(context, { kind, share: 1, file: warmUp, scratch })
     const file = await writeOrders(scratch, options.loadOrders)
-    const scenarios = kinds.map((kind) => ({
+    const scenarios = stageKinds.map((kind) => ({
       name: kind,
       contenders: Object.entries(SHARES).map(([name, share]) => {
         return { name, measure: () => measureLoad(context, { kind, share, file, scratch }) }

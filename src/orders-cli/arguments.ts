@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { nearestName } from '../lib/text/nearest-name.ts'
-import { usageError } from './errors.ts'
+import { CommandLineError } from './errors.ts'
 
 /** `text`: one value. `list`: values, repeatable. `flag`: no value. */
 export type OptionTable = Readonly<Record<string, 'text' | 'list' | 'flag'>>
@@ -22,12 +22,11 @@ const KEY_VALUE = /(^|[=:\s])key_[a-z]+_/i
  * @throws UsageError, never with a key in its message
  */
 export function parseArguments<Table extends OptionTable>(
-  command: string,
   args: readonly string[],
   table: Table,
 ): Parsed<keyof Table & string> {
   type Name = keyof Table & string
-  rejectKeys(command, args)
+  rejectKeys(args)
   const options = Object.fromEntries(
     Object.entries(table).map(([name, kind]) => [
       name,
@@ -47,19 +46,19 @@ export function parseArguments<Table extends OptionTable>(
     const name = token.name as Name
     if (kind === undefined) {
       const hint = didYouMean(token.name, Object.keys(table), '--')
-      throw usageError(`Não existe a opção ${token.rawName}.${hint}`, command)
+      throw new CommandLineError(`Não existe a opção ${token.rawName}.${hint}`)
     }
     if (kind === 'flag') {
       if (token.value !== undefined) {
-        throw usageError(`A opção ${token.rawName} não leva valor.`, command)
+        throw new CommandLineError(`A opção ${token.rawName} não leva valor.`)
       }
       flags.add(name)
       continue
     }
-    const value = requireValue(command, token)
+    const value = requireValue(token)
     const before = text[name]
     if (before !== undefined && kind !== 'list') {
-      throw usageError(`A opção ${token.rawName} veio mais de uma vez.`, command)
+      throw new CommandLineError(`A opção ${token.rawName} veio mais de uma vez.`)
     }
     text[name] = before === undefined ? value : `${before},${value}`
   }
@@ -67,30 +66,29 @@ export function parseArguments<Table extends OptionTable>(
 }
 
 /** @throws UsageError for a missing value, or an empty one from an unset variable */
-function requireValue(
-  command: string,
-  token: { rawName: string; value?: string | undefined; inlineValue?: boolean | undefined },
-): string {
+function requireValue(token: {
+  rawName: string
+  value?: string | undefined
+  inlineValue?: boolean | undefined
+}): string {
   const { rawName, value, inlineValue } = token
   const isMissing = value === undefined || value === ''
   if (isMissing || (!inlineValue && value.startsWith('-'))) {
-    throw usageError(`Falta o valor da opção ${rawName}.`, command)
+    throw new CommandLineError(`Falta o valor da opção ${rawName}.`)
   }
   return value
 }
 
-function rejectKeys(command: string, args: readonly string[]): void {
+function rejectKeys(args: readonly string[]): void {
   const isKey = (arg: string) => KEY_OPTION.test(arg.split('=')[0] ?? '') || KEY_VALUE.test(arg)
   if (!args.some(isKey)) return
-  throw usageError(
+  throw new CommandLineError(
     'A chave não vai na linha de comando: qualquer usuário da máquina pode lê-la ali, e ela fica no histórico. Use a variável ORDERS_API_KEY, ou deixe o comando perguntar. Se a chave digitada era verdadeira, troque-a.',
-    command,
   )
 }
 
 /** @throws UsageError if `text` is none of `known` */
 export function parseChoice<const T extends string>(
-  command: string,
   option: string,
   text: string | undefined,
   known: readonly T[],
@@ -101,7 +99,7 @@ export function parseChoice<const T extends string>(
     text === undefined
       ? `Falta a opção ${option}.`
       : `${option}: não existe "${text}".${didYouMean(text, known)}`
-  throw usageError(`${fault} Use ${known.join(', ')}.`, command)
+  throw new CommandLineError(`${fault} Use ${known.join(', ')}.`)
 }
 
 /** Longer names are no typing errors, and comparing them costs time. */
@@ -114,8 +112,8 @@ export function didYouMean(name: string, known: readonly string[], prefix = ''):
 }
 
 /** @throws UsageError for arguments that the command does not accept */
-export function rejectExtraArgs(command: string, words: readonly string[]): void {
+export function rejectExtraArgs(words: readonly string[]): void {
   const [word] = words
   if (word === undefined) return
-  throw usageError(`Sobrou "${word}" na linha de comando.`, command)
+  throw new CommandLineError(`Sobrou "${word}" na linha de comando.`)
 }

@@ -1,7 +1,7 @@
 import { createOrdersClient, type OrdersClient, type Wait } from '../client/client.ts'
 import { parseBaseUrl } from '../client/options.ts'
 import type { Screen, StatusLine } from '../lib/status-line.ts'
-import { usageError } from './errors.ts'
+import { CommandLineError } from './errors.ts'
 import { promptForKey } from './terminal/key-prompt.ts'
 
 export interface Output {
@@ -32,14 +32,10 @@ export interface Context extends ProcessContext {
  * The address of the API, from the option or from ORDERS_API_URL.
  * @throws UsageError if both are missing or the address is invalid
  */
-export function resolveBaseUrl(
-  command: string,
-  option: string | undefined,
-  env: Context['env'],
-): string {
+export function resolveBaseUrl(option: string | undefined, env: Context['env']): string {
   const text = option ?? env['ORDERS_API_URL']?.trim() ?? ''
   if (text !== '') return parseBaseUrl(text)
-  throw usageError('Falta o endereço da API: use --url, ou a variável ORDERS_API_URL.', command)
+  throw new CommandLineError('Falta o endereço da API: use --url, ou a variável ORDERS_API_URL.')
 }
 
 /** A client with the key of ORDERS_API_KEY, or the one typed at the prompt. */

@@ -10,18 +10,8 @@ import {
 import { optionOf } from './export/filters.ts'
 import { commandLine } from './terminal/format-text.ts'
 
-/** An invalid command line: nothing was sent, and nothing was written. */
-class CommandLineError extends UsageError {
-  readonly command: string
-
-  constructor(message: string, command: string) {
-    super(message)
-    this.command = command
-  }
-}
-
-export const usageError = (message: string, command: string) =>
-  new CommandLineError(message, command)
+/** An invalid command line: nothing was sent or written. The next step is the help. */
+export class CommandLineError extends UsageError {}
 
 /** The command cannot do what was requested; the message is the complete explanation. */
 export class CommandError extends Error {}
@@ -87,17 +77,17 @@ const SQLITE: Readonly<Record<number, string>> = {
 }
 
 /**
- * The message and the exit code of an error. `program`: the command as it was called; `env`: its
- * environment.
+ * The message and the exit code of an error. `command`: the words that called the command, for its
+ * help; `env`: its environment.
  */
 export function explain(
   error: unknown,
-  program: readonly string[] = ['orders'],
+  command: readonly string[] = ['orders'],
   env: NodeJS.ProcessEnv = {},
 ): Explanation {
   if (error instanceof CommandError) return { message: error.message, exitCode: FAILED }
   if (error instanceof CommandLineError) {
-    const help = commandLine([...program, error.command, '--help'])
+    const help = commandLine([...command, '--help'])
     return { message: `${error.message}\nAjuda: ${help}`, exitCode: USAGE }
   }
   if (error instanceof UsageError) return { message: error.message, exitCode: USAGE }

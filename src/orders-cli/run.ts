@@ -34,7 +34,8 @@ export async function run(argv: readonly string[], process: ProcessContext): Pro
     const { reason } = process.signal
     const interruption = reason instanceof Interruption ? reason : null
     const cause = error instanceof ResumableError ? error.cause : error
-    const { message, exitCode } = explain(cause, process.program, process.env)
+    const command = [...process.program, ...argv.slice(0, 1)]
+    const { message, exitCode } = explain(cause, command, process.env)
     status.printLine(interruption === null ? message : 'Interrompido.')
     if (error instanceof ResumableError) status.printLine(error.hint)
     return interruption?.exitCode ?? exitCode

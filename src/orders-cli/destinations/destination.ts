@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { usageError } from '../errors.ts'
+import { CommandLineError } from '../errors.ts'
 import type { Waiting } from '../lock/foreign-lock.ts'
 import { openFolderStore } from './folder.ts'
 import type { LocalStore } from './local-store.ts'
@@ -23,19 +23,17 @@ export async function openDestination(
   if (!destination.startsWith(SQLITE)) {
     const [scheme] = OTHER_SCHEME.exec(destination) ?? []
     if (scheme !== undefined) {
-      throw usageError(
+      throw new CommandLineError(
         `Não existe o destino "${scheme}". Use sqlite:ARQUIVO, ou uma pasta. Se a pasta tem este nome, escreva ./ antes dele.`,
-        'sync',
       )
     }
     if (!DATABASE_NAME.test(destination))
       return await openFolderStore(resolve(cwd, destination), context)
-    throw usageError(
+    throw new CommandLineError(
       `Para um banco SQLite escreva sqlite:${destination}. Para uma pasta, dê outro nome a ela.`,
-      'sync',
     )
   }
   const file = destination.slice(SQLITE.length)
-  if (file === '') throw usageError('Falta o arquivo depois de sqlite:.', 'sync')
+  if (file === '') throw new CommandLineError('Falta o arquivo depois de sqlite:.')
   return await openSqliteStore(resolve(cwd, file), file, context)
 }

@@ -3,7 +3,7 @@ import { monotonicClock } from '../../lib/clock.ts'
 import { parseArguments, parseChoice, rejectExtraArgs } from '../arguments.ts'
 import { type Context, connect, resolveBaseUrl } from '../context.ts'
 import { resolveDates } from '../dates/date-options.ts'
-import { usageError } from '../errors.ts'
+import { CommandLineError } from '../errors.ts'
 import { followLink } from '../follow-link.ts'
 import { createOrdersProgress } from '../terminal/progress.ts'
 import { filterOptions, filtersOf } from './filters.ts'
@@ -31,30 +31,28 @@ export const exportOptions = {
 
 /** `orders export`: writes every order that matches to a file or to stdout. */
 export async function runExport(args: readonly string[], context: Context): Promise<void> {
-  const { text: typed, flags, words } = parseArguments('export', args, exportOptions)
-  rejectExtraArgs('export', words)
-  const text = resolveDates('export', typed, (line) => context.status.printLine(line))
-  const formatName = parseChoice('export', '--format', text.format, formatNames)
-  const rows = parseChoice('export', '--rows', text.rows ?? 'orders', rowsNames)
-  const headers = parseChoice('export', '--headers', text.headers ?? 'api', headersNames)
+  const { text: typed, flags, words } = parseArguments(args, exportOptions)
+  rejectExtraArgs(words)
+  const text = resolveDates(typed, (line) => context.status.printLine(line))
+  const formatName = parseChoice('--format', text.format, formatNames)
+  const rows = parseChoice('--rows', text.rows ?? 'orders', rowsNames)
+  const headers = parseChoice('--headers', text.headers ?? 'api', headersNames)
   if (formatName === 'ndjson' && (text.rows ?? text.headers) !== undefined) {
-    throw usageError(
+    throw new CommandLineError(
       '--rows e --headers são só para csv, csv-br e xlsx: em ndjson cada linha é um pedido.',
-      'export',
     )
   }
   if (formatName === 'xlsx' && text.out === undefined) {
-    throw usageError('--format xlsx precisa de --out ARQUIVO: um terminal não o mostra.', 'export')
+    throw new CommandLineError('--format xlsx precisa de --out ARQUIVO: um terminal não o mostra.')
   }
   if (text.out !== undefined) rejectOtherExtension(formatName, text.out)
   if (formatName === 'xlsx') await loadXlsxWriter() // Before any order is read.
   if (flags.has('resume') && text.out === undefined) {
-    throw usageError(
+    throw new CommandLineError(
       '--resume precisa de --out: só uma exportação em arquivo pode continuar.',
-      'export',
     )
   }
-  const url = resolveBaseUrl('export', text.url, context.env)
+  const url = resolveBaseUrl(text.url, context.env)
   const filters = filtersOf(text, flags)
   const format = createFormat(formatName, { rows, headers })
 
@@ -96,8 +94,7 @@ function rejectOtherExtension(format: FormatName, out: string): void {
   if (formats.includes(format)) return
   const own = [...formatsOfExtensions].find(([, some]) => some.includes(format))?.[0] ?? ''
   const renamed = out.slice(0, -extension.length) + own
-  throw usageError(
+  throw new CommandLineError(
     `--format ${format} não combina com --out ${out}. Use --out ${renamed}, ou --format ${formats.join(' ou ')}.`,
-    'export',
   )
 }

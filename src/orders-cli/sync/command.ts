@@ -8,7 +8,7 @@ import { type Context, connect, resolveBaseUrl, writeText } from '../context.ts'
 import { resolveDates } from '../dates/date-options.ts'
 import { openDestination } from '../destinations/destination.ts'
 import type { LocalStore } from '../destinations/local-store.ts'
-import { explain, ResumableError, USAGE, usageError } from '../errors.ts'
+import { CommandLineError, explain, ResumableError, USAGE } from '../errors.ts'
 import { commandLine } from '../terminal/format-text.ts'
 import { createOrdersProgress } from '../terminal/progress.ts'
 import { summary, watch } from './watch.ts'
@@ -26,17 +26,17 @@ export const syncOptions = {
 
 /** `orders sync`: brings a local store up to date, once or at intervals. */
 export async function runSync(args: readonly string[], context: Context): Promise<void> {
-  const { text: typed, flags, words } = parseArguments('sync', args, syncOptions)
+  const { text: typed, flags, words } = parseArguments(args, syncOptions)
   const [destination, ...extra] = words
   // An unset variable in a script is empty; as a path it would be the current folder.
   if (destination === undefined || destination.trim() === '') {
-    throw usageError('Falta o destino: uma pasta, ou sqlite:ARQUIVO.', 'sync')
+    throw new CommandLineError('Falta o destino: uma pasta, ou sqlite:ARQUIVO.')
   }
-  rejectExtraArgs('sync', extra)
-  const text = resolveDates('sync', typed, (line) => context.status.printLine(line))
+  rejectExtraArgs(extra)
+  const text = resolveDates(typed, (line) => context.status.printLine(line))
   const since = parseSince(text.since)
   const intervalMs = intervalOf(text.interval, flags.has('watch'))
-  const url = resolveBaseUrl('sync', text.url, context.env)
+  const url = resolveBaseUrl(text.url, context.env)
 
   const store = await openDestination(destination, context)
   let isPageSaved = false
@@ -93,11 +93,11 @@ export async function runSync(args: readonly string[], context: Context): Promis
 
 function intervalOf(text: string | undefined, isWatching: boolean): number {
   if (text !== undefined && !isWatching) {
-    throw usageError('--interval só vale com --watch.', 'sync')
+    throw new CommandLineError('--interval só vale com --watch.')
   }
   const ms = parseInterval(text ?? '60s')
   if (ms !== null) return ms
-  throw usageError(`--interval: "${text}" não é um tempo. Use 30s, 5m, 1h, até 7d.`, 'sync')
+  throw new CommandLineError(`--interval: "${text}" não é um tempo. Use 30s, 5m, 1h, até 7d.`)
 }
 
 /**
@@ -108,9 +108,8 @@ function parseSince(since: string | undefined): Date | undefined {
   if (since === undefined) return undefined
   const parsed = parseQueryInstant(since)
   if (typeof parsed === 'object' && hasFourDigitYear(parsed.ceilMs)) return new Date(parsed.ceilMs)
-  throw usageError(
+  throw new CommandLineError(
     `--since: "${since}" não é um instante com data, hora e fuso, dos anos 0000 a 9999 em UTC. Exemplos: 01/03/2026, 2026-03-01T00:00:00-03:00.`,
-    'sync',
   )
 }
 

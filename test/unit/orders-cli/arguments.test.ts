@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { parseArguments, rejectExtraArgs } from '../../../src/orders-cli/arguments.ts'
-import { usageError } from '../../../src/orders-cli/errors.ts'
+import { CommandLineError } from '../../../src/orders-cli/errors.ts'
 
 const table = { url: 'text', status: 'list', resume: 'flag' } as const
-const parse = (...args: string[]) => parseArguments('export', args, table)
+const parse = (...args: string[]) => parseArguments(args, table)
 
 describe('a command line', () => {
   it('accepts options in both forms, flags and positional arguments', () => {
@@ -42,11 +42,11 @@ describe('a command line', () => {
     ['a repeated option', ['--url', 'a', '--url', 'b'], 'A opção --url veio mais de uma vez.'],
     ['a flag with a value', ['--resume=yes'], 'A opção --resume não leva valor.'],
   ])('rejects %s', (_what, args, message) => {
-    expect(() => parse(...args)).toThrow(usageError(message, 'export'))
+    expect(() => parse(...args)).toThrow(new CommandLineError(message))
   })
 
   it('rejects extra arguments', () => {
-    expect(() => rejectExtraArgs('export', ['x'])).toThrow('Sobrou "x" na linha de comando.')
+    expect(() => rejectExtraArgs(['x'])).toThrow('Sobrou "x" na linha de comando.')
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError, ConnectionError, UsageError } from '../../../src/client/client.ts'
-import { CommandError, explain, usageError } from '../../../src/orders-cli/errors.ts'
+import { CommandError, CommandLineError, explain } from '../../../src/orders-cli/errors.ts'
 
 const apiError = (param?: string) =>
   new ApiError(
@@ -17,7 +17,7 @@ const system = (code: string, path?: string) => Object.assign(new Error('raw'), 
 
 describe('the message and exit code of an error', () => {
   it.each<[string, unknown, string, number]>([
-    ['a usage error', usageError('Falta X.', 'get'), 'Falta X.\nAjuda: orders get --help', 2],
+    ['a usage error', new CommandLineError('Falta X.'), 'Falta X.\nAjuda: orders get --help', 2],
     ['an invalid address', new UsageError('Não é um endereço.'), 'Não é um endereço.', 2],
     ['a failure', new CommandError('Já existe.'), 'Já existe.', 1],
     [
@@ -66,7 +66,7 @@ describe('the message and exit code of an error', () => {
     ['an unknown error', new Error('raw'), 'Erro inesperado. (raw)', 1],
     ['a thrown value that is not an Error', 'raw', 'Erro inesperado: raw', 1],
   ])('the command reports %s with its message and exit code', (_what, error, message, exitCode) => {
-    expect(explain(error)).toEqual({ message, exitCode })
+    expect(explain(error, ['orders', 'get'])).toEqual({ message, exitCode })
   })
 })
 

@@ -38,7 +38,7 @@ describe('the date options of a command', () => {
       'created-lt': '2026-04-01T00:00:00Z',
       out: '1/1/2026',
     }
-    expect(resolveDates('export', text, (line) => printed.push(line))).toEqual({
+    expect(resolveDates(text, (line) => printed.push(line))).toEqual({
       ...text,
       'created-gte': '2026-03-01T00:00:00-03:00',
     })
@@ -48,22 +48,22 @@ describe('the date options of a command', () => {
   })
 
   it('the date options of a command reject a date that does not exist', () => {
-    expect(() => resolveDates('sync', { since: '31/02/2026' }, () => {})).toThrow(
+    expect(() => resolveDates({ since: '31/02/2026' }, () => {})).toThrow(
       '--since: "31/02/2026" não é uma data. Escreva dia/mês/ano, como 01/03/2026.',
     )
   })
 
   it('a filter with an ISO date is rejected with the form of the date to write', () => {
-    expect(() => resolveDates('export', { 'created-gte': '2026-03-01' }, () => {})).toThrow(
+    expect(() => resolveDates({ 'created-gte': '2026-03-01' }, () => {})).toThrow(
       '--created-gte: Faltam a hora e o fuso em "2026-03-01". Para o início do dia em Brasília, escreva 01/03/2026.',
     )
-    expect(resolveDates('export', { out: '2026-03-01' }, () => {})).toEqual({ out: '2026-03-01' })
+    expect(resolveDates({ out: '2026-03-01' }, () => {})).toEqual({ out: '2026-03-01' })
   })
 
   it.each(['2026-02-31', '2026-13-01'])(
     'a filter with the ISO date %s, which does not exist, is no date',
     (date) => {
-      expect(() => resolveDates('export', { 'created-gte': date }, () => {})).toThrow(
+      expect(() => resolveDates({ 'created-gte': date }, () => {})).toThrow(
         `--created-gte: "${date}" não é uma data. Escreva dia/mês/ano, como 01/03/2026.`,
       )
     },

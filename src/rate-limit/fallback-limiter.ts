@@ -13,8 +13,9 @@ export interface FallbackLimiterOptions {
   onFallbackDecision(decision: LimiterDecision): void
   /** Wraps each decision by `shared` until its deadline, probes excluded. */
   instrument?: Instrument<LimiterDecision>
-  /** `cause` is the error that opened the circuit breaker. */
-  onStateChange?(degraded: boolean, cause?: unknown): void
+  /** Receives the error that opened the circuit breaker. */
+  onDegraded?(error: unknown): void
+  onRecovered?(): void
   /** Replaces an unresponsive connection. */
   reconnect?(): void
 }
@@ -66,13 +67,13 @@ export function createFallbackLimiter(options: FallbackLimiterOptions): Fallback
     return call(local)
   }
 
-  function degrade(key: string, cause: unknown) {
+  function degrade(key: string, error: unknown) {
     if (degraded || closed) return
     degraded = true
     failedKey = key
     unansweredProbes = 0
     scheduleProbe()
-    options.onStateChange?.(true, cause)
+    options.onDegraded?.(error)
   }
 
   function scheduleProbe() {
@@ -84,7 +85,7 @@ export function createFallbackLimiter(options: FallbackLimiterOptions): Fallback
     if (closed) return
     if (isHealthy) {
       degraded = false
-      options.onStateChange?.(false)
+      options.onRecovered?.()
       return
     }
     if (unansweredProbes >= MAX_UNANSWERED_PROBES) options.reconnect?.()

@@ -32,17 +32,13 @@ export interface SharedLimiterOptions extends SharedLimiterEvents {
  */
 export function createSharedLimiter(
   { counters, reconnect, close }: ConnectedCounters,
-  { rate, local, deadlineMs, ...events }: SharedLimiterOptions,
+  { rate, instrumentCounters: instrument, ...options }: SharedLimiterOptions,
 ): FallbackLimiter {
   const denials = createDenialMemory(rate, monotonicClock)
   const limiter = createFallbackLimiter({
+    ...options,
     shared: createCountersLimiter(counters, { rate, denials }),
-    local,
-    ...(deadlineMs !== undefined && { deadlineMs }),
-    onFallbackDecision: events.onFallbackDecision,
-    instrument: events.instrumentCounters,
-    onStateChange: (degraded, cause) =>
-      degraded ? events.onDegraded(cause) : events.onRecovered(),
+    instrument,
     reconnect,
   })
   return {

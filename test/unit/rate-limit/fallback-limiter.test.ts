@@ -90,7 +90,8 @@ beforeEach(() => {
       answer.then(() => observed.push(`${decision} ok`), failed)
       return answer
     },
-    onStateChange: (degraded, cause) => states.push([degraded, cause]),
+    onDegraded: (error) => states.push([true, error]),
+    onRecovered: () => states.push([false, undefined]),
     reconnect: () => {
       reconnects += 1
     },

@@ -1,4 +1,4 @@
-import type { DemoAccount } from './accounts.ts'
+import { DEMO_ACCOUNTS, type DemoAccount } from './accounts.ts'
 import type { Random } from './random.ts'
 
 /** Paid once, monthly (`subscription`), or once in US dollars (`export`). */
@@ -21,11 +21,7 @@ export interface OrderBump {
   price: number
 }
 
-const DEMO = 'acc_demo'
-const EDITORA = 'acc_demo_editora'
-const ESTUDIO = 'acc_demo_estudio'
-const LOJA = 'acc_demo_loja'
-const PARCEIRO = 'acc_demo_parceiro'
+const [DEMO, EDITORA, ESTUDIO, LOJA, PARCEIRO] = DEMO_ACCOUNTS
 
 type Row = [DemoAccount, ProductKind, string, string, number[], DemoAccount[]]
 

@@ -8,7 +8,7 @@ import { BASE_IMAGE, ensureBase, SUITE } from './base.ts'
 import { sources } from './sources.ts'
 
 /** The label of a stand-in; its value is the hash of what it was built from. */
-export const LABEL = 'public-orders-api.stand-in'
+const LABEL = 'public-orders-api.stand-in'
 
 const FOLDER = fileURLToPath(new URL('../../docker/stand-ins/', import.meta.url))
 /** Debian's packages may be behind a proxy; Docker knows these arguments without a declaration. */

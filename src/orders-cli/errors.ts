@@ -36,7 +36,7 @@ export class Interruption extends Error {
   }
 }
 
-export const FAILED = 1
+const FAILED = 1
 export const USAGE = 2
 
 export interface Explanation {

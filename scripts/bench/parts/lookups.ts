@@ -67,7 +67,7 @@ interface FilterCase {
 }
 
 /** Both sorts, at each depth. */
-export function createFilterCases(accountId: string, rows: readonly FilteredOrder[]): FilterCase[] {
+function createFilterCases(accountId: string, rows: readonly FilteredOrder[]): FilterCase[] {
   const filters = Object.entries(measuredFilters(rows))
   return sorts.flatMap((sort) => {
     const listings = filters.map(([name, variant]) => {
@@ -182,7 +182,7 @@ async function measureInTurn(
 }
 
 /** The ratio of each filter to the page without filters: the worst of all sorts and depths. */
-export function worstRatios(store: string, results: readonly Result[]): [string, number][] {
+function worstRatios(store: string, results: readonly Result[]): [string, number][] {
   const names = Object.keys(results[0]?.samples ?? {}).filter((name) => name !== ALL)
   return names.flatMap((of) =>
     FIGURES.map((figure): [string, number] => {

@@ -195,7 +195,8 @@ describe('orders sync --watch', () => {
     service.restore()
     await service.write([changed(order, ++times)])
     await expect.poll(lines, { timeout: 60_000 }).toBe(3)
-    expect(run.output().stderr).toMatch(/esperando .*\nA API voltou a responder\.\n$/)
+    // On a busy machine, the status of a slow page follows.
+    expect(run.output().stderr).toMatch(/esperando .*\nA API voltou a responder\.\n/)
 
     await service.revokeKeys()
     const { code, stderr } = await run.finished

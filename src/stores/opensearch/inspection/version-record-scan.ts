@@ -3,6 +3,7 @@ import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { read } from '../client/client.ts'
 import { isRejectedWith, NOT_FOUND } from '../client/errors.ts'
 import { nameOf, type ScanOptions } from '../client/search/scan.ts'
+import { searchAfter } from '../client/search/search-after.ts'
 import { completeRawHits, type SearchResponse } from '../client/search/search-response.ts'
 import { primaryOf, readShardCount, refreshIndices } from '../client/shards.ts'
 import { readVersionRecordIndices } from '../indices/version-record-index.ts'
@@ -57,17 +58,8 @@ async function* scanShard(
 ): AsyncGenerator<VersionRecordHit[]> {
   const { client, deadlineMs, pageSize = PAGE_SIZE } = options
   try {
-    for (let after: unknown; ; ) {
-      const hits = await readPage(options, {
-        size: pageSize,
-        sort: ['_doc'],
-        pit: { id, keep_alive: KEEP_ALIVE },
-        ...(after !== undefined && { search_after: after }),
-      })
-      if (hits.length > 0) yield hits
-      if (hits.length < pageSize) return
-      after = hits.at(-1)?.sort
-    }
+    const body = { size: pageSize, sort: ['_doc'], pit: { id, keep_alive: KEEP_ALIVE } }
+    yield* searchAfter(pageSize, (next) => readPage(options, { ...body, ...next }))
   } finally {
     const body = { pit_id: [id] }
     // Otherwise it expires.

@@ -14,6 +14,7 @@ import {
   scanDocuments,
   searchPrimary,
 } from '../client/search/scan.ts'
+import { searchAfter } from '../client/search/search-after.ts'
 import { readShardCount } from '../client/shards.ts'
 import { describeDamaged, REPAIR_HINT } from '../order-documents/damaged-documents.ts'
 import { parseStoredDocument, serializeDocument } from '../order-documents/order-document-source.ts'
@@ -75,7 +76,7 @@ async function* scanTombstones(
   for (let shard = 0; shard < shards; shard++) yield* scanShard(options, newest, shard)
 }
 
-async function* scanShard(
+function scanShard(
   options: RevertOptions,
   newest: number,
   shard: number,
@@ -88,13 +89,9 @@ async function* scanShard(
     query: { range: { [REMOVED_FIELD]: { gte: newest } } },
     sort: [{ [REMOVED_FIELD]: 'asc' }, { _seq_no: 'asc' }],
   }
-  for (let after: unknown; ; ) {
-    const next = after === undefined ? {} : { search_after: after }
-    const page = await attempt(() => searchPrimary(search, { ...body, ...next }, shard))
-    if (page.length > 0) yield page
-    if (page.length < PAGE_SIZE) return
-    after = page.at(-1)?.sort
-  }
+  return searchAfter(PAGE_SIZE, (next) =>
+    attempt(() => searchPrimary(search, { ...body, ...next }, shard)),
+  )
 }
 
 /** Returns the number of reverted documents. */

@@ -3,6 +3,7 @@ import { type OpenSearch, parseResponse, readRaw } from '../client.ts'
 import { type DocumentState, documentState } from '../documents/document-state.ts'
 import { readDocuments } from '../documents/read-documents.ts'
 import { refreshIndices } from '../shards.ts'
+import { searchAfter } from './search-after.ts'
 import { completeRawHits, type SearchResponse } from './search-response.ts'
 
 /** The index of one kind of document, by its alias. */
@@ -113,19 +114,13 @@ export async function* searchCurrent(
   }
 }
 
-async function* pagesOf(
+function pagesOf(
   target: IndexTarget,
   { query, sort, pageSize, preference }: PagedSearch,
   hasSource: boolean,
 ): AsyncGenerator<FoundHit[]> {
   const body = { size: pageSize, query, sort: [...sort, { _seq_no: 'asc' }], _source: hasSource }
-  for (let after: unknown; ; ) {
-    const next = after === undefined ? {} : { search_after: after }
-    const hits = await searchHits(target, { ...body, ...next }, preference)
-    if (hits.length > 0) yield hits
-    if (hits.length < pageSize) return
-    after = hits.at(-1)?.sort
-  }
+  return searchAfter(pageSize, (next) => searchHits(target, { ...body, ...next }, preference))
 }
 
 /** Makes all earlier writes visible to searches. @throws Unavailable when a shard copy failed */

@@ -9,6 +9,7 @@ import {
   type IndexTarget,
   searchRaw,
 } from './document-search.ts'
+import { searchAfter } from './search-after.ts'
 
 /** The id of a document without fields, which no query of a caller may match. */
 export const MARKER_ID = 'search-marker'
@@ -47,17 +48,13 @@ export async function* searchLinearizable(
     // A document that changes keeps its position, or moves to a later one.
     sort: [...sort, { _seq_no: 'asc' }],
   }
-  for (let after: unknown; ; ) {
-    const next = after === undefined ? {} : { search_after: after }
+  yield* searchAfter(pageSize, async (next) => {
     const response = await searchRaw(target, { ...body, ...next })
     const found = markerState(response)
     if (found === null || isOlderState(found, marker))
       throw new Unavailable(`an outdated copy of ${target.index} responded to a search: try again`)
-    const page = foundHits(target, response)
-    if (page.length > 0) yield page
-    if (page.length < pageSize) return
-    after = page.at(-1)?.sort
-  }
+    return foundHits(target, response)
+  })
 }
 
 /** The state of the marker that a search found. */

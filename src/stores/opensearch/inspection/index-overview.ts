@@ -9,10 +9,10 @@ import { monotonicClock } from '../../../lib/clock.ts'
 import { filterGenerations } from '../../../orders/filters/filter-generations.ts'
 import { paramsOfGeneration } from '../../../orders/filters/filters.ts'
 import { read } from '../client/client.ts'
+import { NO_TOMBSTONES } from '../client/documents/tombstone.ts'
 import { countDocuments, readShardCount, refreshIndices } from '../client/shards.ts'
 import { concreteIndex } from '../indices/index-names.ts'
 import { isSameState } from '../lease-observation.ts'
-import { NO_TOMBSTONES } from '../order-documents/tombstone.ts'
 import {
   type LeaseRecord,
   leaseDocument,

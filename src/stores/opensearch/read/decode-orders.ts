@@ -10,10 +10,10 @@ import {
 import { upgradeOrder } from '../../../orders/upgrade-order.ts'
 import { parseResponse, toResponseError } from '../client/client.ts'
 import { parseGetResponse } from '../client/documents/read-documents.ts'
+import { isTombstone } from '../client/documents/tombstone.ts'
 import { toStoreError } from '../client/errors.ts'
 import { completeHits, positionOf } from '../client/search/search-response.ts'
 import { toPublicJson } from '../order-documents/order-document-source.ts'
-import { isTombstone } from '../order-documents/tombstone.ts'
 import {
   decodeRawDocument,
   decodeRawHits,

@@ -13,12 +13,12 @@ import {
   readRaw,
 } from '../client/client.ts'
 import { readEachSource } from '../client/documents/read-documents.ts'
+import { isTombstoneBytes } from '../client/documents/tombstone.ts'
 import { IndexMissing } from '../client/errors.ts'
 import { completeHits, positionOf } from '../client/search/search-response.ts'
 import type { IndexNames } from '../indices/index-names.ts'
 import { documentAddress, documentId } from '../order-documents/order-document-source.ts'
 import { readByOrder } from '../order-documents/read-by-order.ts'
-import { isTombstoneBytes } from '../order-documents/tombstone.ts'
 import { decodeOrder, decodeSource, type OnDecode } from './decode-orders.ts'
 import { createPageSearches, PRIMARY } from './page-searches.ts'
 import { createPageWindows, type PageWindows } from './page-windows.ts'

@@ -1,9 +1,9 @@
 import { readSourceBytes } from '../client/documents/read-documents.ts'
+import { renderTombstone } from '../client/documents/tombstone.ts'
 import { orderByteLength } from '../order-documents/checksum-header.ts'
 import { describeDamaged, REPAIR_HINT } from '../order-documents/damaged-documents.ts'
 import { documentBatches } from '../order-documents/document-batches.ts'
 import { parseStoredDocument, serializeDocument } from '../order-documents/order-document-source.ts'
-import { renderTombstone } from '../order-documents/tombstone.ts'
 import { externalVersion } from '../write/optimistic-concurrency.ts'
 import { type CompareOptions, compareIndices } from './compare-indices.ts'
 import {

@@ -1,10 +1,10 @@
 import { hasAlias, readAliases } from '../client/aliases.ts'
 import { type OpenSearch, read, write } from '../client/client.ts'
+import { NO_TOMBSTONES } from '../client/documents/tombstone.ts'
 import { isIndexExistsError } from '../client/errors.ts'
 import { countDocuments, readCreation, readShardCount, refreshIndices } from '../client/shards.ts'
 import { versionRecordsDefinition, withShards } from '../indices/index-definition.ts'
 import { concreteIndex, type IndexNames, indexVersion } from '../indices/index-names.ts'
-import { NO_TOMBSTONES } from '../order-documents/tombstone.ts'
 
 export interface IndexVersionsOptions {
   client: OpenSearch

@@ -1,5 +1,5 @@
 import type { DocumentState } from '../client/documents/document-state.ts'
-import { renderTombstone } from '../order-documents/tombstone.ts'
+import { renderTombstone } from '../client/documents/tombstone.ts'
 
 export type BulkTarget = 'orders' | 'eventRecords' | 'versionRecords'
 

@@ -8,6 +8,7 @@ import {
   readDocuments,
   readSourceBytes,
 } from '../client/documents/read-documents.ts'
+import { REMOVED_FIELD, renderTombstone } from '../client/documents/tombstone.ts'
 import {
   newestWriteTimestamp,
   type ScannedHit,
@@ -18,7 +19,6 @@ import { searchAfter } from '../client/search/search-after.ts'
 import { readShardCount } from '../client/shards.ts'
 import { describeDamaged, REPAIR_HINT } from '../order-documents/damaged-documents.ts'
 import { parseStoredDocument, serializeDocument } from '../order-documents/order-document-source.ts'
-import { REMOVED_FIELD, renderTombstone } from '../order-documents/tombstone.ts'
 
 export interface RevertOptions {
   client: OpenSearch

@@ -1,10 +1,10 @@
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
 import { type RequestScope, unbounded } from '../../../../lib/request-scope.ts'
-import { isTombstone, isTombstoneBytes, REMOVED_FIELD } from '../../order-documents/tombstone.ts'
 import { type OpenSearch, parseResponse, read, readRaw } from '../client.ts'
 import { assertPermitted, INDEX_NOT_FOUND, missingIndex } from '../errors.ts'
 import { type DocumentState, documentState, type StateFields } from './document-state.ts'
 import { extractSources } from './mget-sources.ts'
+import { isTombstone, isTombstoneBytes, REMOVED_FIELD } from './tombstone.ts'
 
 export interface DocumentAddress {
   index: string

@@ -1,6 +1,6 @@
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
-import { TOMBSTONES } from '../../order-documents/tombstone.ts'
 import { type OpenSearch, read } from '../client.ts'
+import { TOMBSTONES } from '../documents/tombstone.ts'
 import { primaryOf } from '../shards.ts'
 import { completeHitsOfAllShards, type SearchResponse } from './search-response.ts'
 

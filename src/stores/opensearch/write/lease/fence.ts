@@ -7,11 +7,11 @@ import {
 } from '../../../../orders/filters/filter-generations.ts'
 import { readAliases } from '../../client/aliases.ts'
 import { type OpenSearch, read, write } from '../../client/client.ts'
+import { TOMBSTONES } from '../../client/documents/tombstone.ts'
 import { IndexMissing, isRejectedWith, NOT_FOUND } from '../../client/errors.ts'
 import { countDocuments, refreshIndices } from '../../client/shards.ts'
 import { concreteIndex, type IndexNames } from '../../indices/index-names.ts'
 import { readVersionRecordIndices } from '../../indices/version-record-index.ts'
-import { TOMBSTONES } from '../../order-documents/tombstone.ts'
 import { revertPartialWrites } from '../revert-partial-writes.ts'
 import type { LeaseRecord } from './lease-document.ts'
 

@@ -1,11 +1,11 @@
 import { type OpenSearch, read } from '../../client/client.ts'
+import { NO_TOMBSTONES, REMOVED_FIELD } from '../../client/documents/tombstone.ts'
 import {
   completeHitsOfAllShards,
   type SearchResponse,
 } from '../../client/search/search-response.ts'
 import { refreshIndices } from '../../client/shards.ts'
 import type { IndexNames } from '../../indices/index-names.ts'
-import { NO_TOMBSTONES, REMOVED_FIELD } from '../../order-documents/tombstone.ts'
 
 interface NewestResponse extends SearchResponse {
   hits?: { hits?: unknown; total?: { value?: number } }

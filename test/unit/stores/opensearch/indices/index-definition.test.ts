@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { renderDocument } from '../../../../../src/indexing/writer/order-document.ts'
+import { renderTombstone } from '../../../../../src/stores/opensearch/client/documents/tombstone.ts'
 import {
   keyDefinitions,
   ordersDefinition,
@@ -7,7 +8,6 @@ import {
 } from '../../../../../src/stores/opensearch/indices/index-definition.ts'
 import { indexNames } from '../../../../../src/stores/opensearch/indices/index-names.ts'
 import { serializeDocument } from '../../../../../src/stores/opensearch/order-documents/order-document-source.ts'
-import { renderTombstone } from '../../../../../src/stores/opensearch/order-documents/tombstone.ts'
 import { toVersionRecordSource } from '../../../../../src/stores/opensearch/version-record-document.ts'
 import { deliverySource } from '../../../../../src/stores/opensearch/webhooks/delivery-document.ts'
 import { endpointSource } from '../../../../../src/stores/opensearch/webhooks/endpoint-document.ts'

@@ -3,8 +3,6 @@ import { createMutex } from '../../../lib/async/mutex.ts'
 import { filterGenerations } from '../../../orders/filters/filter-generations.ts'
 import { IndexLost } from '../../index-lost.ts'
 import { type OpenSearch, write } from '../client/client.ts'
-import { managementDefinitions } from '../management/index-definitions.ts'
-import { webhookDefinitions } from '../webhooks/index-definitions.ts'
 import { createIndexCreation } from './index-creation.ts'
 import {
   keyDefinitions,
@@ -17,6 +15,8 @@ import { concreteIndex, type IndexNames } from './index-names.ts'
 import { indexLostError, readPresence } from './index-presence.ts'
 import { keysLostError, readKeyPresence } from './lost-keys.ts'
 import { areVersionRecordsLost, versionRecordsLostError } from './lost-version-records.ts'
+import { managementDefinitions } from './management-definitions.ts'
+import { webhookDefinitions } from './webhook-definitions.ts'
 
 /**
  * Creates missing indices and adds missing fields. Those of keys, webhooks and the management API

@@ -7,11 +7,11 @@ import {
   recordDefinitions,
 } from '../../../../../src/stores/opensearch/indices/index-definition.ts'
 import { indexNames } from '../../../../../src/stores/opensearch/indices/index-names.ts'
+import { webhookDefinitions } from '../../../../../src/stores/opensearch/indices/webhook-definitions.ts'
 import { serializeDocument } from '../../../../../src/stores/opensearch/order-documents/order-document-source.ts'
 import { toVersionRecordSource } from '../../../../../src/stores/opensearch/version-record-document.ts'
 import { deliverySource } from '../../../../../src/stores/opensearch/webhooks/delivery-document.ts'
 import { endpointSource } from '../../../../../src/stores/opensearch/webhooks/endpoint-document.ts'
-import { webhookDefinitions } from '../../../../../src/stores/opensearch/webhooks/index-definitions.ts'
 import { changeOf } from '../../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../../support/orders/source-order.ts'
 import { delivery } from '../../../../support/webhooks/delivery.ts'

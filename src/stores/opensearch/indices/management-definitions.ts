@@ -1,11 +1,5 @@
-import {
-  type Definitions,
-  KEYWORD,
-  LONG,
-  NOT_INDEXED,
-  SMALL_INDEX,
-} from '../indices/index-definition.ts'
-import type { IndexNames } from '../indices/index-names.ts'
+import { type Definitions, KEYWORD, LONG, NOT_INDEXED, SMALL_INDEX } from './index-definition.ts'
+import type { IndexNames } from './index-names.ts'
 
 /** Fields by which the management API searches; the rest is stored without parsing. */
 const auditDefinition = {

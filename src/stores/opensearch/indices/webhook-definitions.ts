@@ -1,5 +1,5 @@
-import { type Definitions, KEYWORD, LONG, SMALL_INDEX } from '../indices/index-definition.ts'
-import type { IndexNames } from '../indices/index-names.ts'
+import { type Definitions, KEYWORD, LONG, SMALL_INDEX } from './index-definition.ts'
+import type { IndexNames } from './index-names.ts'
 
 /**
  * One document for each webhook endpoint. `endpoint` is stored without parsing, so a new setting of

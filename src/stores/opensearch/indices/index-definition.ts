@@ -33,7 +33,10 @@ const NIO_EXTENSIONS = [
 ]
 
 /** Rarely written and read by id, so a short refresh interval is cheap. */
-export const SMALL_INDEX = { ...ONE_SHARD, refresh_interval: '200ms' }
+export function smallIndex(properties: object) {
+  const settings = { ...ONE_SHARD, refresh_interval: '200ms' }
+  return { settings, mappings: { dynamic: 'strict', properties } }
+}
 
 /**
  * One document for each order and account. The index sort by account keeps an account's documents
@@ -84,44 +87,29 @@ const byIdDefinition = {
  * One document for each announcement, by order and first sequence. The record is stored without
  * parsing. The short refresh interval bounds the delay until the dispatcher finds it.
  */
-const eventRecordsDefinition = {
-  settings: SMALL_INDEX,
-  mappings: {
-    dynamic: 'strict',
-    properties: {
-      fanned_out: { type: 'boolean' },
-      recorded_at: LONG,
-      order_id: KEYWORD,
-      first_sequence: LONG,
-      record: { type: 'object', enabled: false },
-    },
-  },
-} as const
+const eventRecordsDefinition = smallIndex({
+  fanned_out: { type: 'boolean' },
+  recorded_at: LONG,
+  order_id: KEYWORD,
+  first_sequence: LONG,
+  record: { type: 'object', enabled: false },
+})
 
-const keysDefinition = {
-  settings: SMALL_INDEX,
-  mappings: {
-    dynamic: 'strict',
-    properties: {
-      key_id: KEYWORD,
-      account_id: KEYWORD,
-      is_test: { type: 'boolean' }, // Absent in live keys.
-      scopes: KEYWORD,
-      name: NOT_INDEXED,
-      last_four: KEYWORD,
-      created_at: LONG,
-      life_ms: LONG,
-      expires_at: LONG,
-      revoked_at: LONG,
-      last_valid_at: LONG,
-    },
-  },
-} as const
+const keysDefinition = smallIndex({
+  key_id: KEYWORD,
+  account_id: KEYWORD,
+  is_test: { type: 'boolean' }, // Absent in live keys.
+  scopes: KEYWORD,
+  name: NOT_INDEXED,
+  last_four: KEYWORD,
+  created_at: LONG,
+  life_ms: LONG,
+  expires_at: LONG,
+  revoked_at: LONG,
+  last_valid_at: LONG,
+})
 
-const accountsDefinition = {
-  settings: SMALL_INDEX,
-  mappings: { dynamic: 'strict', properties: { blocked: { type: 'boolean' } } },
-} as const
+const accountsDefinition = smallIndex({ blocked: { type: 'boolean' } })
 
 /** The definition with this number of primary shards. */
 export function withShards<D extends { settings?: object }>(definition: D, shards: number) {

@@ -1,68 +1,41 @@
-import { type Definitions, KEYWORD, LONG, NOT_INDEXED, SMALL_INDEX } from './index-definition.ts'
+import { type Definitions, KEYWORD, LONG, NOT_INDEXED, smallIndex } from './index-definition.ts'
 import type { IndexNames } from './index-names.ts'
 
 /** Fields by which the management API searches; the rest is stored without parsing. */
-const auditDefinition = {
-  settings: SMALL_INDEX,
-  mappings: {
-    dynamic: 'strict',
-    properties: {
-      at: LONG,
-      id: KEYWORD,
-      account_id: KEYWORD,
-      outcome: NOT_INDEXED,
-      entry: { type: 'object', enabled: false },
-    },
-  },
-} as const
+const auditDefinition = smallIndex({
+  at: LONG,
+  id: KEYWORD,
+  account_id: KEYWORD,
+  outcome: NOT_INDEXED,
+  entry: { type: 'object', enabled: false },
+})
 
-const usageDefinition = {
-  settings: SMALL_INDEX,
-  mappings: {
-    dynamic: 'strict',
-    properties: {
-      account_id: KEYWORD,
-      day: KEYWORD,
-      key_id: KEYWORD,
-      last_used_at: LONG,
-      counters: { type: 'object', enabled: false },
-    },
-  },
-} as const
+const usageDefinition = smallIndex({
+  account_id: KEYWORD,
+  day: KEYWORD,
+  key_id: KEYWORD,
+  last_used_at: LONG,
+  counters: { type: 'object', enabled: false },
+})
 
-const sessionsDefinition = {
-  settings: SMALL_INDEX,
-  mappings: {
-    dynamic: 'strict',
-    properties: {
-      account_id: KEYWORD,
-      expires_at: LONG,
-      session: { type: 'object', enabled: false },
-    },
-  },
-} as const
+const sessionsDefinition = smallIndex({
+  account_id: KEYWORD,
+  expires_at: LONG,
+  session: { type: 'object', enabled: false },
+})
 
-const idempotentRequestsDefinition = {
-  settings: SMALL_INDEX,
-  mappings: {
-    dynamic: 'strict',
-    properties: { created_at: LONG, request: { type: 'object', enabled: false } },
-  },
-} as const
+const idempotentRequestsDefinition = smallIndex({
+  created_at: LONG,
+  request: { type: 'object', enabled: false },
+})
 
-const sandboxOrdersDefinition = {
-  settings: SMALL_INDEX,
-  mappings: {
-    dynamic: 'strict',
-    properties: {
-      account_id: KEYWORD,
-      order_id: KEYWORD,
-      made_at: LONG,
-      is_erased: { type: 'boolean' },
-      order: { type: 'object', enabled: false },
-    },
-  },
-} as const
+const sandboxOrdersDefinition = smallIndex({
+  account_id: KEYWORD,
+  order_id: KEYWORD,
+  made_at: LONG,
+  is_erased: { type: 'boolean' },
+  order: { type: 'object', enabled: false },
+})
 
 /** The indices of the management API, by alias. */
 export function managementDefinitions(names: IndexNames): Definitions {

@@ -49,6 +49,9 @@ export function createOpenSearchOrderStore({
 }: OpenSearchOrderStoreOptions): OrderStore {
   const search = createPageSearches({ client, deadlineMs, onDecode })
 
+  const searchAll = (index: string, query: PageQuery, scope: RequestScope) =>
+    search({ index, query, bound: null, scope })
+
   /** Searches up to the probable end of the page first, and everything if it is not full there. */
   async function searchPage(query: PageQuery, scope: RequestScope) {
     const bound = windows.boundOf(query)
@@ -60,7 +63,7 @@ export function createOpenSearchOrderStore({
       }
       windows.forget(query)
     }
-    const rows = await search({ index: names.orders, query, bound: null, scope })
+    const rows = await searchAll(names.orders, query, scope)
     windows.learn(query, rows)
     return rows
   }
@@ -86,9 +89,7 @@ export function createOpenSearchOrderStore({
       const page = await instrument('search', () =>
         added === undefined
           ? searchPage(query, scope)
-          : search({
-              ...{ index: names.filterAlias(added.generation), query, bound: null, scope },
-            }).catch(nullIfNotFilterable),
+          : searchAll(names.filterAlias(added.generation), query, scope).catch(nullIfNotFilterable),
       )
       if (page === null) throw new FilterUnavailableError(added?.param ?? '')
       return page

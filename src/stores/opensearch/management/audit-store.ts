@@ -3,8 +3,7 @@ import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import type { AuditEntry } from '../../../management/audit/audit-entry.ts'
 import type { AuditStore } from '../../../management/audit/audit-store.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
-import { type IndexTarget, refreshIndex, searchRaw } from '../client/search/document-search.ts'
-import { completeRawHits } from '../client/search/search-response.ts'
+import { type IndexTarget, refreshIndex, searchHits } from '../client/search/document-search.ts'
 import { storedObject } from './stored-object.ts'
 
 /** The document of an entry; its id is that of the entry. */
@@ -38,16 +37,15 @@ export function createOpenSearchAuditStore(target: IndexTarget): AuditStore {
     async list({ accountId, limit, after }) {
       await refreshIndex(target)
       const filter = accountId === undefined ? [] : [ofAccount(accountId)]
-      const response = await searchRaw(target, {
+      const hits = await searchHits(target, {
         size: limit,
         query: { bool: { filter } },
         sort: [{ at: 'desc' }, { id: 'desc' }],
         ...(after !== null && { search_after: [after.at, after.id] }),
       })
-      const hits = completeRawHits(response) as { _id: string; _source: AuditSource }[]
-      return hits.map(({ _id: id, _source: source }) => {
-        const entry = storedObject<AuditEntry>(target, { id, source }, 'entry', FIELDS)
-        return { ...entry, outcome: source.outcome }
+      return hits.map((hit) => {
+        const entry = storedObject<AuditEntry>(target, hit, 'entry', FIELDS)
+        return { ...entry, outcome: (hit.source as AuditSource).outcome }
       })
     },
   }

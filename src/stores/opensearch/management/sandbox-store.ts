@@ -2,8 +2,12 @@ import type { SandboxOrder, SandboxStore } from '../../../management/sandbox/san
 import { sendWrites } from '../client/bulk/send-writes.ts'
 import { readDocument } from '../client/documents/read-documents.ts'
 import { replaceDocument } from '../client/documents/replace-document.ts'
-import { type IndexTarget, refreshIndex, searchRaw } from '../client/search/document-search.ts'
-import { completeRawHits } from '../client/search/search-response.ts'
+import {
+  type IndexTarget,
+  refreshIndex,
+  searchHits,
+  searchRaw,
+} from '../client/search/document-search.ts'
 import { documentId } from '../order-documents/order-document-source.ts'
 import { storedObject } from './stored-object.ts'
 
@@ -60,14 +64,13 @@ export function createOpenSearchSandboxStore(target: IndexTarget): SandboxStore 
     },
     async list({ accountId, limit, after }) {
       await refreshIndex(target)
-      const response = await searchRaw(target, {
+      const hits = await searchHits(target, {
         size: limit,
         query: { bool: { filter: [ofAccount(accountId)] } },
         sort: [{ made_at: 'desc' }, { order_id: 'desc' }],
         ...(after !== null && { search_after: [after.madeAt, after.orderId] }),
       })
-      const hits = completeRawHits(response) as { _id: string; _source: unknown }[]
-      return hits.map(({ _id: id, _source: source }) => orderOf(id, source))
+      return hits.map(({ id, source }) => orderOf(id, source))
     },
   }
 }

@@ -138,14 +138,8 @@ export function createEnsureIndices(
 
   return {
     keys,
-    webhooks: memoizeAsync(async () => {
-      const definitions = webhookDefinitions(names)
-      await Promise.all(definitions.map((definition) => createOrExtend(...definition)))
-    }),
-    management: memoizeAsync(async () => {
-      const definitions = managementDefinitions(names)
-      await Promise.all(definitions.map((definition) => createOrExtend(...definition)))
-    }),
+    webhooks: memoizeAsync(() => createOrExtend(webhookDefinitions(names))),
+    management: memoizeAsync(() => createOrExtend(managementDefinitions(names))),
     orders: () => mutex(() => ensureOrders({})),
     dispatcher: () => mutex(() => ensureOrders({ needsVersionRecords: false })),
     existingOrders: () => mutex(() => ensureOrders({ mayCreate: false })),

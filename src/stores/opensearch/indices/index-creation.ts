@@ -2,7 +2,7 @@ import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { hasAlias } from '../client/aliases.ts'
 import { type OpenSearch, read, write } from '../client/client.ts'
 import { BAD_REQUEST, isIndexExistsError, isRejectedWith } from '../client/errors.ts'
-import type { MappedDefinition } from './index-definition.ts'
+import type { Definitions, MappedDefinition } from './index-definition.ts'
 import { concreteIndex } from './index-names.ts'
 
 /** Creates and extends single indices. A call throws Unavailable, or RequestRejectedError. */
@@ -25,7 +25,7 @@ export interface IndexCreation {
     isIncluded?: (index: string) => boolean,
   ): Promise<void>
   /** An index of an earlier release may lack fields. */
-  createOrExtend(alias: string, definition: MappedDefinition): Promise<void>
+  createOrExtend(definitions: Definitions): Promise<void>
 }
 
 export interface IndexCreationOptions {
@@ -90,9 +90,13 @@ export function createIndexCreation({ client, deadlineMs }: IndexCreationOptions
     createIndex,
     createMissing,
     addFields,
-    async createOrExtend(alias, definition) {
-      await createMissing(alias, definition)
-      await addFields(alias, definition)
+    async createOrExtend(definitions) {
+      await Promise.all(
+        definitions.map(async ([alias, definition]) => {
+          await createMissing(alias, definition)
+          await addFields(alias, definition)
+        }),
+      )
     },
   }
 }

@@ -6,14 +6,16 @@ export interface KafkaSettings {
   /** `host:port`, at least one; they report the other brokers. */
   brokers: readonly string[]
   topic: string
+  /** The consumer group of all writers. */
   group: string
-  sasl: { mechanism: SaslMechanism; username: string; password: string } | undefined
+  sasl:
+    | { mechanism: (typeof saslMechanisms)[number]; username: string; password: string }
+    | undefined
   tls: boolean
   caFile: string | undefined
 }
 
 const saslMechanisms = ['SCRAM-SHA-512', 'SCRAM-SHA-256', 'PLAIN'] as const
-export type SaslMechanism = (typeof saslMechanisms)[number]
 
 const DETAILS = [
   'KAFKA_TOPIC',

@@ -1,21 +1,10 @@
 import { Admin, Base, Producer } from '@platformatic/kafka'
+import type { KafkaSettings } from '../../config/kafka.ts'
 import { withDeadline } from '../../lib/async/with-deadline.ts'
 import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { type KafkaNames, toStoreError } from './kafka-errors.ts'
 
-export interface KafkaOptions {
-  /** `host:port` of at least one broker. */
-  brokers: readonly string[]
-  topic: string
-  /** The consumer group of all writers. */
-  group: string
-  sasl:
-    | {
-        mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'
-        username: string
-        password: string
-      }
-    | undefined
+export interface KafkaOptions extends Omit<KafkaSettings, 'tls' | 'caFile'> {
   /** `undefined`: no TLS. `ca`: PEM of the authorities that replace the default ones. */
   tls: { ca: string | undefined } | undefined
 }

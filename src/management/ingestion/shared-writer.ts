@@ -3,8 +3,7 @@ import { createWriter, type Writer } from '../../indexing/writer/writer.ts'
 import { interruptiblePause } from '../../lib/async/interruptible-pause.ts'
 import { memoizeAsync } from '../../lib/async/memoize-async.ts'
 import { monotonicClock } from '../../lib/clock.ts'
-import { IngestionUnavailable } from './ingestion-unavailable.ts'
-import { toIngestionError } from './to-ingestion-error.ts'
+import { IngestionUnavailable, toIngestionError } from './ingestion-unavailable.ts'
 
 export type OpenIndex = (options: {
   purpose: 'load'

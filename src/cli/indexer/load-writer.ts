@@ -47,7 +47,8 @@ export async function createLoadWriter(
   options: LoadWriterOptions,
 ): Promise<LoadWriter> {
   const { index, keys } = options
-  const equalVersions = repair ? 'repair' : reproject ? 'reproject' : 'drop'
+  const unlessRepair = reproject ? 'reproject' : 'drop'
+  const equalVersions = repair ? 'repair' : unlessRepair
   const writer = createWriter(index, index.now, { equalVersions, announceSinceMs })
   if (live || repair) return { writer, mode: 'live', async finish() {} }
   if (history) return { writer, mode: 'history', async finish() {} }

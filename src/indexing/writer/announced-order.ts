@@ -56,23 +56,20 @@ export function completeFromViews(
   const viewOf = new Map(stored.map((view) => [view.accountId, view]))
   const digests = subscribed.map((accountId) => {
     const digest = tracked?.digests[accountId]
+    if (isCurrentDigest(digest)) return [accountId, digest]
     const view = viewOf.get(accountId)
-    return [
-      accountId,
-      isCurrentDigest(digest) ? digest : view ? viewDigest(storedOrder(view)) : UNKNOWN_DIGEST,
-    ]
+    return [accountId, view ? viewDigest(storedOrder(view)) : UNKNOWN_DIGEST]
   })
-  const [anyView] = stored
-  const state = tracked
-    ? tracked.state
-    : anyView
-      ? stateOf(storedOrder(anyView), lastPaymentId)
-      : null
+  const state = tracked ? tracked.state : storedState(stored, lastPaymentId)
   return {
     ...lastEventOf(announced),
     lastPaymentId,
     tracked: { state, digests: Object.fromEntries(digests) },
   }
+}
+
+function storedState([view]: readonly StoredView[], lastPaymentId: string | null) {
+  return view ? stateOf(storedOrder(view), lastPaymentId) : null
 }
 
 /** The sequence and the instant of the last event. */

@@ -20,7 +20,7 @@ export function parseGrant(
   { accountId, isTest = false, expires, ...request }: KeyRequest,
   nowMs: number,
 ): KeyGrant {
-  const expiresAt = expires === null ? null : 'at' in expires ? expires.at : nowMs + expires.inMs
+  const expiresAt = expires && ('at' in expires ? expires.at : nowMs + expires.inMs)
   if (expiresAt !== null && expiresAt <= nowMs) {
     throw new ManagementError('invalid_expiry', 'the key would expire at once: choose a later end')
   }

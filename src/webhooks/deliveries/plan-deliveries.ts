@@ -63,8 +63,8 @@ function planDelivery(
   isRemoved: boolean,
   { nowMs, firstDelayMs }: PlanContext,
 ): Delivery {
-  const isHeld = disabledReason !== null && !isRemoved
-  const state = isRemoved ? 'canceled' : isHeld ? 'held' : 'pending'
+  const stateUnlessRemoved = disabledReason === null ? 'pending' : 'held'
+  const state = isRemoved ? 'canceled' : stateUnlessRemoved
   return {
     id: deliveryId(event, id),
     endpointId: id,
@@ -77,6 +77,6 @@ function planDelivery(
     attempts: [],
     step: 0,
     firstFailedAt: null,
-    heldAt: isHeld ? nowMs : null,
+    heldAt: state === 'held' ? nowMs : null,
   }
 }

@@ -4,7 +4,7 @@ import { wallClock } from '../lib/clock.ts'
 import { CLI_ACTOR } from '../management/audit/audit-entry.ts'
 import { account } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
-import { type JsonFlag, printJson, printTable } from './output.ts'
+import { type JsonFlag, printResult } from './output.ts'
 import type { WithKeyManagement } from './with-services.ts'
 
 /** `accounts block | unblock | show`: a blocked account's keys get `403 account_blocked`. */
@@ -47,8 +47,7 @@ export function addAccounts(
         const active = records.filter((key) => inactiveReason(key, wallClock()) === undefined)
         const isBlocked = await keys.isAccountBlocked(accountId)
         const shown = { account: accountId, blocked: isBlocked, active_keys: active.length }
-        if (json) printJson(shown, context)
-        else printTable([shown], context)
+        printResult(json, shown, [shown], context)
       }),
     )
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { auditEntryJson } from '../management/audit/audit-json.ts'
 import { account, integer } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
-import { type JsonFlag, printJson, printTable } from './output.ts'
+import { type JsonFlag, printResult } from './output.ts'
 import type { WithKeyManagement } from './with-services.ts'
 
 interface ListOptions extends JsonFlag {
@@ -31,12 +31,8 @@ export function addAudit(audit: Command, withKeys: WithKeyManagement, context: C
         const filter = accountId === undefined ? {} : { accountId }
         const entries = await log.list({ ...filter, limit, after: null })
         const rows = entries.map(auditEntryJson)
-        if (json) printJson(rows, context)
-        else
-          printTable(
-            rows.map(({ object: _, ...row }) => row),
-            context,
-          )
+        const columns = rows.map(({ object: _, ...row }) => row)
+        printResult(json, rows, columns, context)
       }),
     )
 }

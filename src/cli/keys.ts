@@ -7,7 +7,7 @@ import { lastUseOfKeys, latestUse } from '../management/keys/key-json.ts'
 import type { MadeKey } from '../management/keys/key-maker.ts'
 import { account, duration, expiry, scopeList } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
-import { type JsonFlag, jsonText, printJson, printSecret, printTable } from './output.ts'
+import { type JsonFlag, jsonText, printResult, printSecret } from './output.ts'
 import type { WithKeyManagement } from './with-services.ts'
 
 interface CreateOptions extends JsonFlag {
@@ -62,8 +62,7 @@ export function addKeys(keys: Command, withKeys: WithKeyManagement, context: Com
         const rows = records.map((record) =>
           toPublicRecord(record, now, usedAt.get(record.keyId) ?? null),
         )
-        if (json) printJson(rows, context)
-        else printTable(rows, context)
+        printResult(json, rows, rows, context)
       }),
     )
 

@@ -14,6 +14,17 @@ export function printJson(value: unknown, { stdout }: Pick<ProgramIo, 'stdout'>)
 /** The text of a machine-readable result. */
 export const jsonText = (value: unknown) => `${escapeControls(JSON.stringify(value, null, 2))}\n`
 
+/** Prints a result to stdout: as JSON with `--json`, otherwise its rows as a table. */
+export function printResult(
+  json: JsonFlag['json'],
+  result: unknown,
+  rows: readonly Record<string, unknown>[],
+  context: Pick<ProgramIo, 'stdout' | 'stderr'>,
+): void {
+  if (json) printJson(result, context)
+  else printTable(rows, context)
+}
+
 /**
  * Prints a secret to stdout. It exists nowhere else: where the write fails, `nextStep` is printed
  * on stderr, and the command fails.

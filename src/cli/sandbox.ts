@@ -16,7 +16,7 @@ import { createSinkWrite } from '../management/sandbox/write-source-orders.ts'
 import { openIngestionStream } from '../services.ts'
 import { account, integer } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
-import { type JsonFlag, printJson, printTable } from './output.ts'
+import { type JsonFlag, printResult } from './output.ts'
 import type { WithServices } from './with-services.ts'
 
 interface AccountFlags extends JsonFlag {
@@ -48,13 +48,9 @@ export function addSandbox(
     .description('list the orders that a sandbox can start with')
     .option('--json', 'print them as JSON')
     .action(({ json }: JsonFlag) => {
-      if (json) printJson(sandboxScenarios.map(scenarioJson), context)
-      else
-        printTable(
-          // In English: the description of the API is for integrators.
-          sandboxScenarios.map(({ id, demo }) => ({ id, description: demo.name })),
-          context,
-        )
+      // In English: the description of the API is for integrators.
+      const rows = sandboxScenarios.map(({ id, demo }) => ({ id, description: demo.name }))
+      printResult(json, sandboxScenarios.map(scenarioJson), rows, context)
     })
 
   sandbox
@@ -91,15 +87,13 @@ export function addSandbox(
     .action(({ account: accountId, limit, json }: AccountFlags & { limit: number }) =>
       withSandbox(async ({ list }) => {
         const orders = await list({ accountId, limit, after: null })
-        if (json) printJson(orders.map(sandboxOrderJson), context)
-        else printTable(orders.map(rowOf), context)
+        printResult(json, orders.map(sandboxOrderJson), orders.map(rowOf), context)
       }),
     )
 }
 
 function printOrder(order: SandboxOrder, json: true | undefined, context: CommandContext): void {
-  if (json) printJson(sandboxOrderJson(order), context)
-  else printTable([rowOf(order)], context)
+  printResult(json, sandboxOrderJson(order), [rowOf(order)], context)
 }
 
 function rowOf(order: SandboxOrder) {

@@ -4,7 +4,7 @@ import { dayBefore, dayOf } from '../management/usage/usage-day.ts'
 import { usageJson } from '../management/usage/usage-json.ts'
 import { account, day } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
-import { type JsonFlag, printJson, printTable } from './output.ts'
+import { type JsonFlag, printResult } from './output.ts'
 import type { WithKeyManagement } from './with-services.ts'
 
 interface UsageOptions extends JsonFlag {
@@ -36,8 +36,7 @@ export function addUsage(
       if (fromDay > toDay) usage.error(`error: --from ${fromDay} is after --to ${toDay}`)
       await withKeys(async ({ stores }) => {
         const report = usageJson(await accountUsage(stores.usage, { accountId, fromDay, toDay }))
-        if (json) printJson(report, context)
-        else printTable(report.data.map(toRow), context)
+        printResult(json, report, report.data.map(toRow), context)
       })
     })
 }

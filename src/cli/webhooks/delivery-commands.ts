@@ -11,7 +11,7 @@ import {
 import { deliveryJson } from '../../webhooks/management/webhook-json.ts'
 import { instant, integer } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
-import { type JsonFlag, printJson, printTable } from '../output.ts'
+import { type JsonFlag, printJson, printResult } from '../output.ts'
 import { abortOnSignal } from '../signals.ts'
 import type { WithWebhooks } from './with-webhooks.ts'
 
@@ -60,8 +60,7 @@ export function addDeliveryCommands(
             { id },
             { limit, ...(failed && { states: FAILED_STATES }) },
           )
-          if (json) printJson(deliveries.map(deliveryJson), context)
-          else printTable(deliveries.map(deliveryRow), context)
+          printResult(json, deliveries.map(deliveryJson), deliveries.map(deliveryRow), context)
         }),
     )
 
@@ -131,8 +130,7 @@ async function awaitAttempt(
 }
 
 function printDelivery(delivery: Delivery, json: true | undefined, context: CommandContext): void {
-  if (json) printJson(deliveryJson(delivery), context)
-  else printTable([deliveryRow(delivery)], context)
+  printResult(json, deliveryJson(delivery), [deliveryRow(delivery)], context)
 }
 
 function deliveryRow(delivery: Delivery) {

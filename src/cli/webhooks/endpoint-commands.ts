@@ -8,7 +8,7 @@ import { ALL_EVENTS, type EndpointSettings } from '../../webhooks/management/end
 import { createdEndpointJson, endpointJson } from '../../webhooks/management/webhook-json.ts'
 import { account, list } from '../arguments.ts'
 import type { CommandContext } from '../command-context.ts'
-import { type JsonFlag, jsonText, printJson, printSecret, printTable } from '../output.ts'
+import { type JsonFlag, jsonText, printResult, printSecret } from '../output.ts'
 import type { WithWebhooks } from './with-webhooks.ts'
 
 type CreateFlags = JsonFlag & EndpointSettings & { account: string; test?: boolean }
@@ -55,8 +55,7 @@ export function addEndpointCommands(
     .action(async ({ account: accountId, json }: JsonFlag & { account: string }) =>
       withWebhooks(async ({ listEndpoints }) => {
         const endpoints = await listEndpoints(accountId)
-        if (json) printJson(endpoints.map(endpointJson), context)
-        else printTable(endpoints.map(endpointRow), context)
+        printResult(json, endpoints.map(endpointJson), endpoints.map(endpointRow), context)
       }),
     )
 
@@ -111,8 +110,7 @@ function accountName({ accountId }: Endpoint): string {
 
 /** Prints an endpoint to stdout. */
 function printEndpoint(endpoint: Endpoint, json: true | undefined, context: CommandContext): void {
-  if (json) printJson(endpointJson(endpoint), context)
-  else printTable([endpointRow(endpoint)], context)
+  printResult(json, endpointJson(endpoint), [endpointRow(endpoint)], context)
 }
 
 function endpointRow(endpoint: Endpoint) {

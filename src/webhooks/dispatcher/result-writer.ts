@@ -21,10 +21,11 @@ export interface ResultWriter<Context> {
 export interface ResultWriterOptions<Context> {
   /** Returns each delivery as it is stored then. */
   save: DeliveryStore['save']
-  /** `saved`: as it is stored now, which another change may have replaced; `null` when removed. */
-  onSaved(result: DeliveryResult<Context>, saved: StoredDelivery | null): void
-  /** Called after each batch. */
-  onBatch(): void
+  /** `saved`: each as it is stored now, which another change may have replaced; `null` if removed. */
+  onSaved(
+    batch: readonly DeliveryResult<Context>[],
+    saved: readonly (StoredDelivery | null)[],
+  ): void
   source: CallSource
   /** Ends the repetition of failed writes; {@link ResultWriter.drain} then stores the rest. */
   signal: AbortSignal
@@ -38,7 +39,6 @@ const MAX_BATCH = 256
 export function createResultWriter<Context>({
   save,
   onSaved,
-  onBatch,
   source,
   signal,
 }: ResultWriterOptions<Context>): ResultWriter<Context> {
@@ -55,10 +55,7 @@ export function createResultWriter<Context>({
       throw error
     })
     saving = 0
-    batch.forEach((result, index) => {
-      onSaved(result, saved[index] ?? null)
-    })
-    onBatch()
+    onSaved(batch, saved)
   }
 
   async function flush(): Promise<void> {

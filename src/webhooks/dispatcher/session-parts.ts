@@ -8,7 +8,6 @@ import { createFanOut } from './fan-out.ts'
 import { createEndpointLifecycle } from './health/endpoint-lifecycle.ts'
 import { createFailingEndpoints } from './health/failing-endpoints.ts'
 import { createHealthWriter } from './health/health-writer.ts'
-import type { Lane } from './lanes/lane.ts'
 import { createLaneReader } from './lanes/lane-reader.ts'
 import { createLaneScheduler } from './lanes/lane-scheduler.ts'
 import { createLanes } from './lanes/lanes.ts'
@@ -66,22 +65,20 @@ export function createSessionParts(options: SessionPartsOptions) {
     notify,
     persist,
   })
-  const settled = new Set<Lane>()
   const results = createResultWriter<Flight>({
     save: createSaveResults({ deliveries, lifecycle }),
     source: createSource(),
     signal,
-    onSaved({ context: flight, next }, saved) {
-      const { lane, endpoint, delivery } = flight
-      lane.queue.settle(delivery, saved, dueClock())
-      // After the result, which would otherwise be held like what is pending.
-      if (next.state === 'failed')
-        lifecycle.disable(endpoint, 'gone', next.attempts.at(-1)?.at ?? clock())
-      settled.add(lane)
-    },
-    onBatch() {
+    onSaved(batch, saved) {
+      for (const [at, { context: flight, next }] of batch.entries()) {
+        const { lane, endpoint, delivery } = flight
+        lane.queue.settle(delivery, saved[at] ?? null, dueClock())
+        // After the result, which would otherwise be held like what is pending.
+        if (next.state === 'failed')
+          lifecycle.disable(endpoint, 'gone', next.attempts.at(-1)?.at ?? clock())
+      }
+      const settled = new Set(batch.map(({ context }) => context.lane))
       for (const lane of settled) lanes.update(lane)
-      settled.clear()
     },
   })
   const loop = createDeliveryLoop({

@@ -1,3 +1,4 @@
+import type { Delivery, StoredDelivery } from '../../../webhooks/deliveries/delivery.ts'
 import type { DeliveryStore } from '../../../webhooks/deliveries/delivery-store.ts'
 import { sendWrites } from '../client/bulk/send-writes.ts'
 import { purgeMatching, writeMatching } from '../client/bulk/write-matching.ts'
@@ -50,19 +51,26 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
     return visibility.write(true, () => writeMatching(target, matching, change))
   }
 
+  /** Returns each as it is stored now; `null` for one whose write met a conflict. */
+  async function writeAll(
+    deliveries: readonly Delivery[],
+    makesPending: boolean,
+    actionOf: (delivery: Delivery, at: number) => object,
+  ): Promise<(StoredDelivery | null)[]> {
+    const writes = deliveries.map((delivery, at) => ({
+      action: actionOf(delivery, at),
+      source: deliverySource(delivery),
+    }))
+    const states = await visibility.write(makesPending, () => sendWrites(target, writes))
+    return deliveries.map((delivery, at) => {
+      const state = states[at]
+      return typeof state === 'object' ? storedDelivery(delivery, state) : null
+    })
+  }
+
   return {
     ...createOpenSearchDeliverySearch({ ...options, visibility }),
-    async create(deliveries) {
-      const writes = deliveries.map((delivery) => ({
-        action: { create: { _id: delivery.id } },
-        source: deliverySource(delivery),
-      }))
-      const states = await visibility.write(true, () => sendWrites(target, writes))
-      return deliveries.map((delivery, at) => {
-        const state = states[at]
-        return typeof state === 'object' ? storedDelivery(delivery, state) : null
-      })
-    },
+    create: (deliveries) => writeAll(deliveries, true, ({ id }) => ({ create: { _id: id } })),
 
     async byId(id) {
       const found = await readDocument(client, deadlineMs, { index, id })
@@ -84,18 +92,12 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
 
     async save(deliveries) {
       const revisions = deliveries.map(revisionOf)
-      const writes = deliveries.map((delivery, at) => ({
-        action: { index: { _id: delivery.id, ...revisions[at]?.state } },
-        source: deliverySource(delivery),
-      }))
       const isNewlyPending = deliveries.some(
         ({ state }, at) => state === 'pending' && revisions[at]?.wasPending === false,
       )
-      const states = await visibility.write(isNewlyPending, () => sendWrites(target, writes))
-      return deliveries.map((delivery, at) => {
-        const state = states[at]
-        return typeof state === 'object' ? storedDelivery(delivery, state) : null
-      })
+      return writeAll(deliveries, isNewlyPending, ({ id }, at) => ({
+        index: { _id: id, ...revisions[at]?.state },
+      }))
     },
 
     async limitInstants(latest) {

@@ -3,14 +3,12 @@ import { withDeadline } from '../../lib/async/with-deadline.ts'
 import { Unavailable } from '../../lib/errors/unavailable.ts'
 import { redactCommand } from './client.ts'
 
-/** Sends commands to the Redis of the change stream, which may be unavailable. */
-export interface StreamCommands {
-  /**
-   * @throws Unavailable when Redis does not respond in time, with the effect unknown, or reports a
-   * transient error; Error when Redis rejects the command
-   */
-  send<T>(command: (redis: Redis | Cluster) => Promise<T>): Promise<T>
-}
+/**
+ * Sends a command to the Redis of the change stream, which may be unavailable.
+ * @throws Unavailable when Redis does not respond in time, with the effect unknown, or reports a
+ *   transient error; Error when Redis rejects the command
+ */
+export type SendCommand = <T>(command: (redis: Redis | Cluster) => Promise<T>) => Promise<T>
 
 /**
  * Errors that end by themselves or by an operator's action; the command can be retried afterwards.
@@ -27,7 +25,7 @@ const TRANSIENT_ERRORS = [
   'OOM',
 ]
 
-export interface StreamCommandsOptions {
+export interface SendCommandOptions {
   redis: Redis | Cluster
   /** Maximum duration of one command. */
   deadlineMs: number
@@ -37,29 +35,25 @@ export interface StreamCommandsOptions {
   reason(): string | undefined
 }
 
-/**
- * Creates the sender. A command fails with Unavailable after `deadlineMs`, with its effect unknown.
- */
-export function createStreamCommands({
+/** Creates {@link SendCommand}. */
+export function createSendCommand({
   redis,
   deadlineMs,
   onTimeout = () => {},
   reason,
-}: StreamCommandsOptions): StreamCommands {
-  async function send<T>(command: (redis: Redis | Cluster) => Promise<T>): Promise<T> {
+}: SendCommandOptions): SendCommand {
+  function timedOut(): Unavailable {
+    onTimeout()
+    return new Unavailable(`Redis did not respond within ${deadlineMs} ms`)
+  }
+
+  return async (command) => {
     try {
       return await withDeadline(() => command(redis), deadlineMs, timedOut)
     } catch (error) {
       throw toStoreError(error, redis.status === 'ready' ? undefined : reason())
     }
   }
-
-  function timedOut(): Unavailable {
-    onTimeout()
-    return new Unavailable(`Redis did not respond within ${deadlineMs} ms`)
-  }
-
-  return { send }
 }
 
 function toStoreError(error: unknown, reason: string | undefined): Error {

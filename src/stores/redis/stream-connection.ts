@@ -1,5 +1,5 @@
 import { connectRedis, RELAXED } from './client.ts'
-import { createStreamCommands, type StreamCommands } from './stream-commands.ts'
+import { createSendCommand, type SendCommand } from './stream-commands.ts'
 import { defineStreamScripts } from './stream-scripts.ts'
 
 export interface RedisStreamOptions {
@@ -12,9 +12,9 @@ export interface RedisStreamOptions {
 }
 
 export interface StreamConnection {
-  commands: StreamCommands
-  /** Commands with a short deadline, for health checks and metrics. */
-  probe: StreamCommands
+  send: SendCommand
+  /** The same with a short deadline, for health checks and metrics. */
+  probe: SendCommand
   /** Name of the change stream. */
   stream: string
   /** Name of the stream of rejected changes. */
@@ -48,13 +48,13 @@ export async function connectStream({
   defineStreamScripts(redis)
   const shared = { redis, reason: () => reason }
   return {
-    commands: createStreamCommands({
+    send: createSendCommand({
       ...shared,
       deadlineMs: DEADLINE_MS,
       // A dead TCP connection stays silent for minutes.
       onTimeout: reconnect,
     }),
-    probe: createStreamCommands({ ...shared, deadlineMs: PROBE_MS }),
+    probe: createSendCommand({ ...shared, deadlineMs: PROBE_MS }),
     stream: `${prefix}orders:changes`,
     deadLetterStream: `${prefix}orders:refused`,
     close,

@@ -2,7 +2,7 @@ import type {
   AcknowledgedEntry,
   StreamInspection,
 } from '../../indexing/consistency-check/stream-inspection.ts'
-import type { StreamCommands } from './stream-commands.ts'
+import type { SendCommand } from './stream-commands.ts'
 import { connectStream, GROUP, type RedisStreamOptions } from './stream-connection.ts'
 import { entryAgeMs, orderField } from './stream-entries.ts'
 
@@ -14,23 +14,23 @@ const PAGE_PENDING = 1_000
 export async function openRedisStreamInspection(
   options: RedisStreamOptions,
 ): Promise<StreamInspection> {
-  const { commands, stream, deadLetterStream: deadLetters, close } = await connectStream(options)
+  const { send, stream, deadLetterStream: deadLetters, close } = await connectStream(options)
   return {
     async backlog() {
       const [entries, oldestAgeMs, deadLetterCount] = await Promise.all([
-        commands.send((redis) => redis.streamBacklog(stream, GROUP)),
-        readOldestAge(commands, stream),
-        commands.send((redis) => redis.xlen(deadLetters)),
+        send((redis) => redis.streamBacklog(stream, GROUP)),
+        readOldestAge(send, stream),
+        send((redis) => redis.xlen(deadLetters)),
       ])
       return { backlog: entries, oldestAgeMs, deadLetters: deadLetterCount }
     },
-    acknowledged: () => readAcknowledged(commands, stream),
+    acknowledged: () => readAcknowledged(send, stream),
     close,
   }
 }
 
 /** The last delivered id; `null` before the group exists. */
-async function lastDelivered({ send }: StreamCommands, stream: string): Promise<string | null> {
+async function lastDelivered(send: SendCommand, stream: string): Promise<string | null> {
   const reply = send((redis) => redis.xinfo('GROUPS', stream) as Promise<unknown[][]>)
   const groups = await reply.catch(emptyIfMissing)
   const group = groups.find((fields) => fieldValue(fields, 'name') === GROUP)
@@ -47,9 +47,8 @@ function fieldValue(fields: readonly unknown[], name: string): unknown {
   return fields[fields.indexOf(name) + 1]
 }
 
-async function readOldestAge(commands: StreamCommands, stream: string): Promise<number | null> {
-  const { send } = commands
-  const last = await lastDelivered(commands, stream)
+async function readOldestAge(send: SendCommand, stream: string): Promise<number | null> {
+  const last = await lastDelivered(send, stream)
   const [next] = await send((redis) => redis.xrange(stream, `(${last ?? '0-0'}`, '+', 'COUNT', 1))
   const pending = last === null ? [] : await send((redis) => redis.xpending(stream, GROUP))
   // Pending entries are older than undelivered ones.
@@ -59,13 +58,13 @@ async function readOldestAge(commands: StreamCommands, stream: string): Promise<
 }
 
 async function* readAcknowledged(
-  commands: StreamCommands,
+  send: SendCommand,
   stream: string,
 ): AsyncGenerator<AcknowledgedEntry[]> {
-  const last = await lastDelivered(commands, stream)
+  const last = await lastDelivered(send, stream)
   if (last === null) return
   for (let from = '-'; ; ) {
-    const reply = await commands.send((redis) =>
+    const reply = await send((redis) =>
       redis.callBuffer('XRANGE', stream, from, last, 'COUNT', PAGE_ENTRIES),
     )
     const page = (reply as [id: Buffer, fields: Buffer[]][]).map(([id, fields]) => {
@@ -73,7 +72,7 @@ async function* readAcknowledged(
     })
     const [first, end] = [page[0]?.id, page.at(-1)?.id]
     if (first === undefined || end === undefined) return
-    const pending = await readPending(commands, stream, first, end)
+    const pending = await readPending(send, stream, first, end)
     yield page.filter(({ id }) => !pending.has(id))
     from = `(${end}`
   }
@@ -81,7 +80,7 @@ async function* readAcknowledged(
 
 /** The pending ids in the range. */
 async function readPending(
-  { send }: StreamCommands,
+  send: SendCommand,
   stream: string,
   first: string,
   end: string,

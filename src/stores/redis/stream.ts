@@ -29,10 +29,10 @@ export async function openRedisStream({
   return {
     ...createRedisStream({ ...connection, isCluster: options.urls.length > 1 }),
     async ping() {
-      await probe.send((redis) => redis.exists(stream))
+      await probe((redis) => redis.exists(stream))
     },
     async backlog() {
-      return await probe.send((redis) => redis.streamBacklog(stream, GROUP))
+      return await probe((redis) => redis.streamBacklog(stream, GROUP))
     },
     close,
   }
@@ -43,17 +43,17 @@ const VOLATILE =
 
 /** Whether Redis keeps no append-only file. `false` where it does not report that. */
 async function isVolatile({ probe, stream }: StreamConnection): Promise<boolean> {
-  const info = await probe.send((redis) => redis.persistenceInfo(stream)).catch(() => '')
+  const info = await probe((redis) => redis.persistenceInfo(stream)).catch(() => '')
   return /^aof_enabled:0\r?$/m.test(info)
 }
 
-interface Options extends Pick<StreamConnection, 'commands' | 'stream' | 'deadLetterStream'> {
+interface Options extends Pick<StreamConnection, 'send' | 'stream' | 'deadLetterStream'> {
   /** In a cluster the two streams may be on different nodes. */
   isCluster: boolean
 }
 
 function createRedisStream({
-  commands: { send },
+  send,
   stream,
   deadLetterStream,
   isCluster,

@@ -88,14 +88,14 @@ export async function openLag(context: BenchContext, scope: AsyncDisposableStack
 
 /** Adds changes to the stream, as the platform does. */
 async function openFeed(config: Config) {
-  const { commands, stream, deadLetterStream, close } = await connectStream({
+  const { send, stream, deadLetterStream, close } = await connectStream({
     urls: config.redisUrls ?? [],
     ca: readCaFile('REDIS_CA_FILE', config.redisCaFile),
     prefix: config.redisPrefix,
   })
   return {
     async add(changes: readonly { json: string }[]): Promise<void> {
-      await commands.send((redis) =>
+      await send((redis) =>
         Promise.all(changes.map(({ json }) => redis.xadd(stream, '*', 'order', json))),
       )
     },
@@ -103,7 +103,7 @@ async function openFeed(config: Config) {
     /** Removes the stream and its dead letters. */
     async [Symbol.asyncDispose]() {
       try {
-        for (const key of [stream, deadLetterStream]) await commands.send((redis) => redis.del(key))
+        for (const key of [stream, deadLetterStream]) await send((redis) => redis.del(key))
       } finally {
         close()
       }

@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
-import { createStreamCommands } from '../../../../src/stores/redis/stream-commands.ts'
+import { createSendCommand } from '../../../../src/stores/redis/stream-commands.ts'
 
 /** Fails as a command whose reply is this error. */
 function fail(reply: string): Promise<unknown> {
   const redis = { status: 'ready' } as Redis
-  const { send } = createStreamCommands({ redis, deadlineMs: 1_000, reason: () => undefined })
+  const send = createSendCommand({ redis, deadlineMs: 1_000, reason: () => undefined })
   const error = Object.assign(new Error(reply), { name: 'ReplyError' })
   return send(() => Promise.reject(error))
 }

@@ -2,9 +2,11 @@ import type { Config } from '../../config/config.ts'
 import { wallClock } from '../../lib/clock.ts'
 import { createAuditLog } from '../../management/audit/audit-log.ts'
 import { type AuditedWebhooks, createAuditedWebhooks } from '../../management/audited-webhooks.ts'
+import type { WebhookSettings } from '../../management/management.ts'
+import type { Services } from '../../services.ts'
+import { requireWebhookSecrets } from '../../webhooks/management/endpoint-secrets.ts'
 import { createWebhookManagement } from '../../webhooks/management/webhook-management.ts'
 import type { WithServices } from '../with-services.ts'
-import { webhookSettings } from './webhook-settings.ts'
 
 /** As `WithServices`, with the management of webhooks. */
 export type WithWebhooks = <T>(
@@ -17,13 +19,17 @@ export function createWithWebhooks(withServices: WithServices): WithWebhooks {
     withServices((services, config) => {
       const { webhooks, orders, managementStores } = services
       const settings = webhookSettings(services, config)
-      const management = createWebhookManagement({
-        webhooks,
-        orders,
-        ...settings,
-        clock: wallClock,
-      })
+      const options = { webhooks, orders, ...settings, clock: wallClock }
       const audit = createAuditLog(managementStores.audit, wallClock)
+      const management = createWebhookManagement(options)
       return work(createAuditedWebhooks(management, audit, wallClock), config)
     })
+}
+
+/** The settings of the management of webhooks. */
+export function webhookSettings(
+  { webhookSecrets }: Pick<Services, 'webhookSecrets'>,
+  { webhooks: { allow, retentionMs } }: Pick<Config, 'webhooks'>,
+): WebhookSettings {
+  return { secrets: () => requireWebhookSecrets(webhookSecrets), allow, retentionMs }
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { Registry } from 'prom-client'
-import { webhookSettings } from '../../../src/cli/webhooks/webhook-settings.ts'
+import { webhookSettings } from '../../../src/cli/webhooks/with-webhooks.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { buildManagementApp } from '../../../src/http/management/management-app.ts'
 import type { ServerLimits } from '../../../src/http/server/http-server.ts'

@@ -8,7 +8,7 @@ import { startHousekeeping } from '../../../management/housekeeping.ts'
 import { createManagement } from '../../../management/management.ts'
 import { openIngestionStream, type Services } from '../../../services.ts'
 import { IndexLost } from '../../../stores/index-lost.ts'
-import { webhookSettings } from '../../webhooks/webhook-settings.ts'
+import { webhookSettings } from '../../webhooks/with-webhooks.ts'
 import { startConsole } from './console-server.ts'
 import { type ManagementAccess, startManagement } from './management-server.ts'
 

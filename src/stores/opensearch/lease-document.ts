@@ -1,11 +1,12 @@
-import type { WriterPurpose } from '../../../../indexing/writer/order-index.ts'
-import type { OpenSearch } from '../../client/client.ts'
-import { readDocument, type StoredDocument } from '../../client/documents/read-documents.ts'
-import { replaceDocument } from '../../client/documents/replace-document.ts'
-import type { IndexNames } from '../../indices/index-names.ts'
+import type { WriterPurpose } from '../../indexing/writer/order-index.ts'
+import type { OpenSearch } from './client/client.ts'
+import { readDocument, type StoredDocument } from './client/documents/read-documents.ts'
+import { replaceDocument } from './client/documents/replace-document.ts'
+import type { IndexNames } from './indices/index-names.ts'
 
 /**
- * The shared state of all writers: one document, changed by compare-and-set only. See `lease.md`.
+ * The shared state of all writers: one document, changed by compare-and-set only. See
+ * `write/lease/lease.md`.
  */
 export interface LeaseRecord {
   /** Increases with every writer, and when a writer fences off its own bulks. */

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
-import { RequestRejectedError } from '../../../../src/stores/opensearch/client/errors.ts'
-import { leaseDocument } from '../../../../src/stores/opensearch/write/lease/lease-document.ts'
+import { Unavailable } from '../../../src/lib/errors/unavailable.ts'
+import { RequestRejectedError } from '../../../src/stores/opensearch/client/errors.ts'
+import { leaseDocument } from '../../../src/stores/opensearch/lease-document.ts'
 import {
   GENEROUS_MS,
   names,
   thrownBy,
   useScriptedNodes,
-} from '../../../support/stores/scripted/scripted-nodes.ts'
+} from '../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
   respond,
   respondError,
   respondText,
-} from '../../../support/stores/scripted/scripted-server.ts'
+} from '../../support/stores/scripted/scripted-server.ts'
 
 const { serve, connect } = useScriptedNodes()
 

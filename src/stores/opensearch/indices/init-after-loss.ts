@@ -7,7 +7,7 @@ import {
   VERSION_RECORD_INDEX,
 } from '../../index-lost.ts'
 import { existingIndices } from '../client/aliases.ts'
-import { type LeaseRecord, leaseDocument } from '../write/lease/lease-document.ts'
+import { type LeaseRecord, leaseDocument } from '../lease-document.ts'
 import { createEnsureIndices } from './ensure-indices.ts'
 import { concreteIndex, indexVersion } from './index-names.ts'
 import { type IndexPresence, type PresenceOptions, readPresence } from './index-presence.ts'

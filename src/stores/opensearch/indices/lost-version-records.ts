@@ -2,7 +2,7 @@ import { retryUntilDeadline } from '../../../lib/async/retry-until-deadline.ts'
 import { IndexLost, VERSION_RECORD_INDEX } from '../../index-lost.ts'
 import { hasAlias } from '../client/aliases.ts'
 import { countDocuments } from '../client/shards.ts'
-import { type LeaseState, leaseDocument } from '../write/lease/lease-document.ts'
+import { type LeaseState, leaseDocument } from '../lease-document.ts'
 import { concreteIndex, type IndexNames, indexVersion } from './index-names.ts'
 import type { IndexPresence, PresenceOptions } from './index-presence.ts'
 

@@ -12,12 +12,8 @@ import { read } from '../client/client.ts'
 import { NO_TOMBSTONES } from '../client/documents/tombstone.ts'
 import { countDocuments, readShardCount, refreshIndices } from '../client/shards.ts'
 import { concreteIndex } from '../indices/index-names.ts'
+import { type LeaseRecord, leaseDocument, maxIssuedTimestamp } from '../lease-document.ts'
 import { isSameState } from '../lease-observation.ts'
-import {
-  type LeaseRecord,
-  leaseDocument,
-  maxIssuedTimestamp,
-} from '../write/lease/lease-document.ts'
 import { createStoreClock } from '../write/lease/store-clock.ts'
 import { readVisibleStats } from '../write/lease/write-timestamps.ts'
 import type { OpenSearchInspectionOptions } from './inspection-options.ts'

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { monotonicClock } from '../../../lib/clock.ts'
+import { isSameTargets, type LeaseRecord } from '../lease-document.ts'
 import { acquireLease } from '../write/lease/acquire-lease.ts'
 import type { Fence } from '../write/lease/fence.ts'
 import type { LeaseOptions } from '../write/lease/lease.ts'
-import { isSameTargets, type LeaseRecord } from '../write/lease/lease-document.ts'
 
 export interface ChangeWriteTargetsOptions extends Omit<LeaseOptions, 'onTargetsChanged'> {
   fence: Fence

@@ -2,9 +2,9 @@ import type { WriterPurpose } from '../../../../indexing/writer/order-index.ts'
 import { WatchRunningError } from '../../../../indexing/writer/writer-errors.ts'
 import { retryUntilDeadline } from '../../../../lib/async/retry-until-deadline.ts'
 import { monotonicClock } from '../../../../lib/clock.ts'
+import { isSameTargets, type LeaseState } from '../../lease-document.ts'
 import { createHolderName, waitUntilFree } from '../../lease-observation.ts'
 import { type Lease, type LeaseOptions, startLease } from './lease.ts'
-import { isSameTargets, type LeaseState } from './lease-document.ts'
 import { writeTimestampAt } from './store-clock.ts'
 
 export interface AcquireOptions extends LeaseOptions {

@@ -12,8 +12,8 @@ import { IndexMissing, isRejectedWith, NOT_FOUND } from '../../client/errors.ts'
 import { countDocuments, refreshIndices } from '../../client/shards.ts'
 import { concreteIndex, type IndexNames } from '../../indices/index-names.ts'
 import { readVersionRecordIndices } from '../../indices/version-record-index.ts'
+import type { LeaseRecord } from '../../lease-document.ts'
 import { revertPartialWrites } from '../revert-partial-writes.ts'
-import type { LeaseRecord } from './lease-document.ts'
 
 export interface Fence {
   /**

@@ -6,14 +6,14 @@ import { retryUntilDeadline } from '../../../../lib/async/retry-until-deadline.t
 import { withDeadline } from '../../../../lib/async/with-deadline.ts'
 import { type Clock, monotonicClock } from '../../../../lib/clock.ts'
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
-import type { Fence } from './fence.ts'
 import {
   headroomMs,
   isSameTargets,
   type LeaseDocument,
   type LeaseRecord,
   type LeaseState,
-} from './lease-document.ts'
+} from '../../lease-document.ts'
+import type { Fence } from './fence.ts'
 import { type StoreClock, writeTimestampAt } from './store-clock.ts'
 
 /** A held lease: see `lease.md`. After its loss every call throws {@link LeaseLostError}. */

@@ -1,10 +1,10 @@
 import { Unavailable } from '../../../../../../src/lib/errors/unavailable.ts'
-import type { Fence } from '../../../../../../src/stores/opensearch/write/lease/fence.ts'
 import type {
   LeaseDocument,
   LeaseRecord,
   LeaseState,
-} from '../../../../../../src/stores/opensearch/write/lease/lease-document.ts'
+} from '../../../../../../src/stores/opensearch/lease-document.ts'
+import type { Fence } from '../../../../../../src/stores/opensearch/write/lease/fence.ts'
 import type { StoreClock } from '../../../../../../src/stores/opensearch/write/lease/store-clock.ts'
 
 /** The outcome of a write whose response is lost. */

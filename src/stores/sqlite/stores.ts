@@ -17,9 +17,8 @@ import { guardReads, guardWrites, trackFile } from './database/file-guard.ts'
 import { type GuardedDatabase, guardDatabase } from './database/guarded-database.ts'
 import { keysMigrations } from './database/schema.ts'
 import { createSqliteInspection } from './inspection.ts'
-import { createSqliteKeyStore } from './key-store.ts'
+import { createSqliteKeyStore, createSqlitePepperCheck, hasKeys } from './key-store.ts'
 import { managementFile, openSqliteManagementStores } from './management/management-stores.ts'
-import { createSqlitePepperCheck, hasKeys } from './pepper-check.ts'
 import { createSqliteOrderStore } from './read/order-store.ts'
 import {
   openSqliteWebhookStores,

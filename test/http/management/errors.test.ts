@@ -199,4 +199,22 @@ describe('HTTP that the parser refuses', () => {
     const [response] = await sendRaw(await test.api.listen(), `${head.join('\r\n')}\r\n\r\n`, 1)
     expect(response).toMatchObject({ status: 413, headers: { 'request-id': REQUEST_ID } })
   })
+
+  const body = 'x'.repeat(100_000)
+  // After a close, a client that still sends would see a reset connection, and no response.
+  it.each([
+    ['too large', 'Content-Length: 100000', `${body}`],
+    ['too large, in chunks', 'Transfer-Encoding: chunked', `186a0\r\n${body}\r\n0\r\n\r\n`],
+  ])('reads the rest of a body that is %s, and serves the next request', async (_, size, rest) => {
+    const request = (line: string, ...headers: string[]) =>
+      [line, 'Host: localhost', `Authorization: Bearer ${ADMIN}`, ...headers, '\r\n'].join('\r\n')
+    const post = request(
+      'POST /v1/accounts/acc_1/keys HTTP/1.1',
+      'Content-Type: application/json',
+      size,
+    )
+    const get = request('GET /v1/audit HTTP/1.1')
+    const responses = await sendRaw(await test.api.listen(), post + rest + get, 2)
+    expect(responses.map(({ status }) => status)).toEqual([413, 200])
+  })
 })

@@ -41,6 +41,21 @@ describe('keys over HTTP', () => {
     )
   })
 
+  it('have the same last use in the response to their revocation as in the list', async () => {
+    const path = '/accounts/acc_last_use/keys'
+    const { id } = (await test.api.post(path)).json
+    const counted = { keyId: id, accountId: 'acc_last_use', processId: 'one', day: '2026-03-01' }
+    const lastUsedAt = Date.parse('2026-03-01T12:00:00Z')
+    await test.api.services.managementStores.usage.save([
+      { ...counted, requests: 1, byStatus: { 200: 1 }, rateLimited: 0, lastUsedAt },
+    ])
+    await test.api.refresh()
+    const { json: revoked } = await test.api.post(`${path}/${id}/revoke`)
+    expect(revoked.last_used_at).toBe('2026-03-01T12:00:00.000Z')
+    await test.api.refresh()
+    expect((await test.api.get(path)).json.data).toEqual([revoked])
+  })
+
   it('that a roll made are named by its entry in the audit log', async () => {
     const { json: old } = await test.api.post('/accounts/acc_rolled/keys')
     await test.api.refresh()

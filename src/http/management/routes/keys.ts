@@ -97,7 +97,9 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
     const { account: accountId, id } = request.params
     authorize(request, { accountId, capability })
     NoFields.parse(request.body)
-    return keyJson(await keys.revoke(actorOf(request), { id, accountId }))
+    const revoked = await keys.revoke(actorOf(request), { id, accountId })
+    const usedAt = await lastUseOfKeys(usage, accountId)
+    return keyJson(revoked, usedAt.get(id))
   })
 }
 

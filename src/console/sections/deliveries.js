@@ -24,6 +24,8 @@ const REDIRECT =
   'o seu sistema redirecionou o aviso: aponte o endereço para o destino do redirecionamento'
 const RESENT = 'O aviso será enviado de novo agora.'
 const RARER = 'o endereço está falhando, e as tentativas ficam mais raras até ele responder'
+/** The event before may fail for five minutes before this one is sent. */
+const IN_ITS_TURN = 'em instantes, ou depois do aviso anterior deste pedido'
 
 /** The section of the deliveries, of one endpoint at a time. `argument`: its id, or none. */
 export function deliveriesSection(api, { show, argument: endpointId }) {
@@ -131,9 +133,10 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
 }
 
 /** A failing endpoint gets single attempts only, so its deliveries may wait after they are due. */
-function nextOf({ next_at: nextAt }, { failing_since: failingSince }) {
+function nextOf({ next_at: nextAt, order_id: orderId }, { failing_since: failingSince }) {
   if (Date.parse(nextAt) > serverNow()) return formatMoment(nextAt)
-  return failingSince ? RARER : 'em instantes'
+  if (failingSince) return RARER
+  return orderId ? IN_ITS_TURN : 'em instantes'
 }
 
 const OUR_FAULT = 'não foi enviado, por uma falha do nosso lado'

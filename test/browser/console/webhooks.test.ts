@@ -197,6 +197,25 @@ it('the card of a delivery explains what its last attempt means', async () => {
   await page.close()
 })
 
+it('the card of a delivery that is due says that it may wait for the one before', async () => {
+  const { page } = await openPage(service.browser, await service.createLink('acc_turn'), PHONE)
+  await createWebhooks(page, 'acc_turn', ['ERP'])
+  const due = { state: 'pending', next_at: at, attempts: [] }
+  const data = [
+    { ...due, id: 'dlv_1', type: 'order.paid', order_id: 'ord_1', sequence: 2 },
+    { ...due, id: 'dlv_2', type: 'webhook.test', order_id: null, sequence: null },
+  ]
+  await page.route('**/deliveries?*', (route) =>
+    route.fulfill({ json: { data, next_cursor: null } }),
+  )
+  await page.getByRole('navigation').getByText('Entregas').click()
+  await page.getByRole('heading', { name: 'Pedido pago' }).waitFor()
+  const [paid, testing] = await page.locator('.card').allInnerTexts()
+  expect(paid).toContain('em instantes, ou depois do aviso anterior deste pedido')
+  expect(testing).toMatch(/em instantes$/)
+  await page.close()
+})
+
 it('a resend to a failing webhook is queued, and the page does not say that it is sent now', async () => {
   const { page } = await openPage(service.browser, await service.createLink('acc_queued'), PHONE)
   await createWebhooks(page, 'acc_queued', ['ERP'])

@@ -12,13 +12,15 @@ const NUMERIC_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i
 
 /**
  * A path. A space at an end is a slip, and would silently name another file or folder. So would a
- * byte that is not UTF-8, which Node replaces.
+ * byte that is not UTF-8, which Node replaces. So do quotes, which an `--env-file` of Docker keeps.
  */
 export const path = (value: string) =>
-  value === value.trim() && !value.includes(REPLACEMENT) ? value : undefined
+  value === value.trim() && !QUOTED.test(value) && !value.includes(REPLACEMENT) ? value : undefined
+
+const QUOTED = /^(["']).*\1$/
 
 export const PATH_HELP =
-  'expected a path in UTF-8 without spaces at its start and end; correct it, or leave it empty for the default'
+  'expected a path in UTF-8, without quotes around it or spaces at its ends; correct it, or leave it empty for the default'
 
 /** A full IP address without brackets, or a host name, without protocol and port. */
 export const host = (value: string) => (isHost(value) ? value : undefined)

@@ -355,14 +355,21 @@ describe('parseConfig', () => {
     'the error of a blank %s says what to do',
     (name) => {
       expect(problemsOf({ [name]: ' ' })).toContain(
-        `${name}: expected a path in UTF-8 without spaces at its start and end; correct it, or leave it empty for the default`,
+        `${name}: expected a path in UTF-8, without quotes around it or spaces at its ends; correct it, or leave it empty for the default`,
       )
     },
   )
 
-  it('accepts a path with spaces inside', () => {
-    expect(parseConfig({ DATA_DIR: '/srv/my data' }).dataDir).toBe('/srv/my data')
+  it.each(['/srv/my data', "/srv/d'or/l'an", "'ana"])('accepts the path %s', (path) => {
+    expect(parseConfig({ DATA_DIR: path }).dataDir).toBe(path)
   })
+
+  it.each(['"/data"', "'/data'"])(
+    'rejects the path %s, whose quotes an --env-file of Docker keeps',
+    (path) => {
+      expect(named({ DATA_DIR: path })).toEqual(['DATA_DIR'])
+    },
+  )
 
   it('reports the valid range of a number', () => {
     expect(problemsOf({ PORT: 'x' })).toContain('PORT: expected an integer from 0 to 65535')

@@ -21,6 +21,9 @@ const SIGNAL_DELAY_MS = 50
 const NOT_UTF8 = [
   { magic: [0x1f, 0x8b], format: 'gzip', program: 'zcat' },
   { magic: [0x28, 0xb5, 0x2f, 0xfd], format: 'zstd', program: 'zstdcat' },
+  { magic: [0x50, 0x4b, 0x03, 0x04], format: 'zip', program: 'unzip -p' },
+  { magic: [0xfd, 0x37, 0x7a, 0x58], format: 'xz', program: 'xzcat' },
+  { magic: [0x42, 0x5a, 0x68], format: 'bzip2', program: 'bzcat' },
   { magic: [0xff, 0xfe], format: 'UTF-16', program: 'iconv -f UTF-16 -t UTF-8' },
   { magic: [0xfe, 0xff], format: 'UTF-16', program: 'iconv -f UTF-16 -t UTF-8' },
 ]

@@ -18,6 +18,9 @@ it('an input that fails before it is read is reported by the first read', async 
 it.each([
   ['gzip', 'zcat FILE', gzipSync('{}\n')],
   ['zstd', 'zstdcat FILE', Buffer.from('28b52ffd0458', 'hex')],
+  ['zip', 'unzip -p FILE', Buffer.from('504b030414000000', 'hex')],
+  ['xz', 'xzcat FILE', Buffer.from('fd377a585a000004', 'hex')],
+  ['bzip2', 'bzcat FILE', Buffer.from('425a683931415926', 'hex')],
   ['UTF-16', 'iconv -f UTF-16 -t UTF-8 FILE', Buffer.from('\ufeff{}\n', 'utf16le')],
   ['UTF-16', 'iconv -f UTF-16 -t UTF-8 FILE', Buffer.from('\ufeff{}\n', 'utf16le').swap16()],
 ])('an input in %s fails once and names %s', async (format, program, bytes) => {

@@ -146,13 +146,15 @@ function createSecrets(file: string, dataDir: string): void {
     createFolder(dataDir)
     createAtomically(file, dataDir)
   } catch (cause) {
-    const reason = errorText(cause)
-    throw new Error(
-      `cannot create ${file}: ${reason}. Free space in DATA_DIR, or let this process write there`,
-      { cause },
-    )
+    const isNoFolder = (cause as NodeJS.ErrnoException).code === 'EEXIST'
+    const advice = isNoFolder ? NO_FOLDER_ADVICE : CREATION_ADVICE
+    throw new Error(`cannot create ${file}: ${errorText(cause)}. ${advice}`, { cause })
   }
 }
+
+const CREATION_ADVICE = 'Free space in DATA_DIR, or let this process write there'
+const NO_FOLDER_ADVICE =
+  "This path is a file, or a link to a folder that does not exist: mount the link's folder, or correct DATA_DIR"
 
 /** Hard-links a complete file into place, so that concurrent starts agree on one file. */
 function createAtomically(file: string, dataDir: string): void {

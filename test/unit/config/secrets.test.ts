@@ -6,6 +6,7 @@ import fs, {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -319,10 +320,15 @@ describe('a damaged file of secrets', () => {
     expect(() => load()).toThrow('CURSOR_SECRETS and KEY_PEPPER')
   })
 
-  it('a damaged file of secrets is reported by path when the data folder is a file', () => {
-    writeFileSync(join(folder, 'a'), '')
+  it.each([
+    ['is a file', (path: string) => writeFileSync(path, '')],
+    ['is a link to a folder that is not mounted', (path: string) => symlinkSync('/nowhere', path)],
+  ])('the error of a data folder whose path %s says so', (_name, create) => {
+    create(join(folder, 'a'))
     expect(() => load()).toThrow(`cannot create ${file()}: E`)
-    expect(() => load()).toThrow('. Free space in DATA_DIR, or let this process write there')
+    expect(() => load()).toThrow(
+      ". This path is a file, or a link to a folder that does not exist: mount the link's folder, or correct DATA_DIR",
+    )
   })
 
   // The recursive mkdir of Node never returns there.

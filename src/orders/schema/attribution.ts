@@ -40,6 +40,7 @@ export const Metadata = Type.Object(
     origin: Type.Optional(text('Origem do checkout.', 'checkout')),
     currency_rate: Type.Optional(
       Type.Number({
+        format: 'double', // without it, generators for Go take 32 bits
         description: 'Taxa de câmbio usada para converter o pedido em BRL.',
         examples: [5.4321],
       }),

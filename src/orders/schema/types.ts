@@ -29,8 +29,8 @@ export const text = (...about: Doctype) => Type.String(doc(about))
 export const pattern = (expression: string, ...about: Doctype) =>
   Type.String({ pattern: expression, ...doc(about) })
 
-/** Money, as an integer of cents. */
-export const cents = (...about: Doctype) => Type.Integer(doc(about))
+/** Money, as an integer of cents. Without `int64`, generators for Java, Go and C# take 32 bits. */
+export const cents = (...about: Doctype) => Type.Integer({ format: 'int64', ...doc(about) })
 
 /** An integer of at least `minimum`. */
 export const integer = (minimum: number, ...about: Doctype) =>

@@ -13,6 +13,7 @@ interface Schema {
   description?: string
   examples?: unknown[]
   type?: string | string[]
+  format?: string
   properties?: Record<string, Schema>
   required?: string[]
   items?: Schema
@@ -223,6 +224,18 @@ describe('the schemas', () => {
   // openapi-generator ends with an error on such a property of a model.
   it('the schemas have no property whose type is null alone', () => {
     expect(properties.filter(({ schema }) => schema.type === 'null')).toEqual([])
+  })
+
+  // openapi-generator takes 32 bits otherwise: R$ 21,474,836.48 is then an error in Java and Go.
+  it('the schemas have 64 bits for every amount of cents, and for the exchange rate', () => {
+    const amounts = properties.filter(
+      ({ schema }) =>
+        [schema.type].flat().includes('integer') && schema.description?.includes('centavos'),
+    )
+    expect(amounts).toHaveLength(11)
+    expect(amounts.filter(({ schema }) => schema.format !== 'int64')).toEqual([])
+    const rate = properties.find(({ path }) => path === 'Metadata.currency_rate')
+    expect(rate?.schema.format).toBe('double')
   })
 
   it('the schemas have the codes and types of the catalogue', () => {

@@ -1,4 +1,8 @@
-import { type ChangeStream, READ_LIMITS } from '../../indexing/sources/change-stream.ts'
+import {
+  type ChangeStream,
+  type LostEntries,
+  READ_LIMITS,
+} from '../../indexing/sources/change-stream.ts'
 import {
   connectStream,
   GROUP,
@@ -58,12 +62,20 @@ function createRedisStream({
   deadLetterStream,
   isCluster,
 }: Options): Omit<ChangeStream, 'ping' | 'backlog' | 'close'> {
+  let hadGroup = false
+  /** Not reported yet. */
+  let isStreamLost = false
+
   /** Creates a missing group and retries: on first use, and after Redis lost its data. */
   async function withGroup<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await work()
+      const result = await work()
+      hadGroup = true
+      return result
     } catch (error) {
       if (!(error instanceof Error && MISSING_GROUP.test(error.message))) throw error
+      isStreamLost ||= hadGroup
+      hadGroup = false
       await send((redis) => redis.createGroup(stream, GROUP)).catch(ignoreExistingGroup)
       return await work()
     }
@@ -97,12 +109,16 @@ function createRedisStream({
         }
       }),
 
-    read: () =>
-      withGroup(async () => {
+    async read() {
+      const { entries, lost } = await withGroup(async () => {
         const batch = await readNow()
         if (batch.entries.length + batch.lost.length > 0) return batch
         return (await wait()) === null ? batch : await readNow()
-      }),
+      })
+      if (!isStreamLost) return { entries, lost }
+      isStreamLost = false
+      return { entries, lost: [...lost, LOST_STREAM] }
+    },
 
     async acknowledge(ids) {
       const delivered = ids.filter(isEntryId)
@@ -139,6 +155,8 @@ function createRedisStream({
   }
 }
 
+/** How many entries it had is unknown. */
+const LOST_STREAM: LostEntries = { id: 'all that Redis had: it lost the stream', count: 1 }
 /** UNBLOCKED ends a blocking read whose stream was deleted. */
 const MISSING_GROUP = /NOGROUP|UNBLOCKED/
 const FIRST_PAGE = '0-0'

@@ -45,6 +45,18 @@ describe('reading', () => {
     expect(idsOf((await stream.read()).entries)).toEqual(ids)
   })
 
+  it('reading reports a stream that Redis lost once, with what replaced it', async () => {
+    await feed.add('one')
+    await drain(stream)
+    await feed.add('never read')
+    await feed.redis.del(feed.stream)
+    const ids = await feed.add('two')
+    const { entries, lost } = await stream.read()
+    const reported = [{ id: 'all that Redis had: it lost the stream', count: 1 }]
+    expect([idsOf(entries), lost]).toEqual([ids, reported])
+    expect((await stream.read()).lost).toEqual([])
+  })
+
   it('reading continues when the stream is deleted during a blocking read', async () => {
     await drain(stream)
     const reading = stream.read()

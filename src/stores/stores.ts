@@ -41,6 +41,11 @@ export interface Stores {
    */
   initialize(): Promise<void>
   /**
+   * Creates what webhooks and the management API need. A process does so too, once: this replaces
+   * what was removed since.
+   */
+  initializeOthers(): Promise<void>
+  /**
    * Read-only; sends no request after the first success.
    * @throws UnsupportedStore when the configured store is of another kind or too old; Unavailable
    */

@@ -36,8 +36,9 @@ function init(
   trustsClock: boolean,
   { stderr }: CommandContext,
 ): Promise<void> {
-  return withServices(async ({ initialize, trustClock }) => {
+  return withServices(async ({ initialize, initializeOthers, trustClock }) => {
     await initialize()
+    await initializeOthers()
     if (trustsClock) {
       if (trustClock === null) throw new Error(NO_TRUST)
       trustClock()

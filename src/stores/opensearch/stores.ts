@@ -126,6 +126,9 @@ export function openOpenSearchStores(
       await ensureIndices.orders()
       await ensureIndices.keys()
     },
+    async initializeOthers() {
+      await Promise.all([ensureIndices.webhooks(), ensureIndices.management()])
+    },
     assertSupported,
     async assertIndexNotLost() {
       const presence = await readPresence(shared)

@@ -93,6 +93,7 @@ export function openSqliteStores(
     managementStores,
     // Opening the files did both.
     async initialize() {},
+    async initializeOthers() {},
     async assertSupported() {},
     async assertIndexNotLost() {},
     trustClock() {

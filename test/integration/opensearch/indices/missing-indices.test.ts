@@ -63,3 +63,15 @@ it('the lease whose alias was lost is named with the next step, and is not repor
   await opensearch('PUT', `${index}/_alias/${alias}`)
   expect(await runCommand(['index', 'init'], backend.env)).toMatchObject({ code: 0 })
 })
+
+it.each<[string, () => Promise<unknown>]>([
+  ['webhook-endpoints', () => services.webhooks.endpoints.list('acc_1')],
+  ['audit-log', () => services.managementStores.audit.setOutcome('ae_1', 'done')],
+])('creates a removed index %s as its error says, for a running process', async (name, work) => {
+  await services.initialize()
+  await services.initializeOthers()
+  await opensearch('DELETE', `${backend.env['INDEX_PREFIX']}${name}-v1`)
+  await expect(work()).rejects.toThrow('run "index init", which creates it')
+  expect(await runCommand(['index', 'init'], backend.env)).toMatchObject({ code: 0 })
+  await work()
+})

@@ -2,7 +2,7 @@ import { createRetryBudget } from '../../../../lib/async/retry-until-deadline.ts
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
 import { write } from '../client.ts'
 import { type DocumentState, documentState } from '../documents/document-state.ts'
-import { NOT_FOUND } from '../errors.ts'
+import { INDEX_NOT_FOUND, missingIndex, NOT_FOUND } from '../errors.ts'
 import type { IndexTarget } from '../search/document-search.ts'
 import { firstChunk } from './bulk-request.ts'
 import {
@@ -77,6 +77,7 @@ export async function sendWrites(
     if (status === NOT_FOUND && (error === undefined || error.type === DOCUMENT_MISSING))
       return 'missing'
     if (kind === 'accepted' && state !== null) return state
+    if (error?.type === INDEX_NOT_FOUND) throw missingIndex(error.reason)
     const description = `OpenSearch did not write a document of ${index}: ${describeResult(result)}`
     throw kind === 'unmapped' || kind === 'invalid'
       ? new Error(description)

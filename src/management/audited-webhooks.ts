@@ -24,7 +24,7 @@ export function createAuditedWebhooks(
   clock: Clock,
 ) {
   const { listEndpoints, showEndpoint, listDeliveries, showDelivery } = webhooks
-  const { awaitAttempt, dispatcher, status } = webhooks
+  const { listAllEndpoints, awaitAttempt, dispatcher, status } = webhooks
 
   const repeatable = (requestId: string | undefined): RepeatableRequest | undefined =>
     requestId === undefined
@@ -44,7 +44,7 @@ export function createAuditedWebhooks(
 
   return {
     ...{ listEndpoints, showEndpoint, listDeliveries, showDelivery },
-    ...{ awaitAttempt, dispatcher, status },
+    ...{ listAllEndpoints, awaitAttempt, dispatcher, status },
 
     async createEndpoint(actor: Actor, given: Omit<NewEndpoint, 'id'>, requestId?: string) {
       webhooks.assertSecrets() // A service without them makes no entry.

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { isSandbox, liveAccountOf } from '../../auth/account-ids.ts'
+import { wallClock } from '../../lib/clock.ts'
 import { formatInstant } from '../../lib/instant.ts'
 import { CLI_ACTOR } from '../../management/audit/audit-entry.ts'
 import { type Endpoint, payloadKinds } from '../../webhooks/endpoints/endpoint.ts'
@@ -49,11 +50,21 @@ export function addEndpointCommands(
 
   webhooks
     .command('list')
-    .description('list the endpoints of an account')
-    .requiredOption('--account <id>', 'the account', account)
+    .description('list the endpoints of an account, or of all')
+    .option(
+      '--account <id>',
+      'the account; without it all, with the entries of WEBHOOK_SECRETS that they use',
+      account,
+    )
     .option('--json', 'print them as JSON')
-    .action(async ({ account: accountId, json }: JsonFlag & { account: string }) =>
-      withWebhooks(async ({ listEndpoints }) => {
+    .action(async ({ account: accountId, json }: JsonFlag & { account?: string }) =>
+      withWebhooks(async ({ listEndpoints, listAllEndpoints }) => {
+        if (accountId === undefined) {
+          const all = (await listAllEndpoints()).map(endpointWithSecretEntries)
+          if (json) printJson(all, context)
+          else printTable(all, context)
+          return
+        }
         const endpoints = await listEndpoints(accountId)
         printResult(json, endpoints.map(endpointJson), endpoints.map(endpointRow), context)
       }),
@@ -111,6 +122,15 @@ function accountName({ accountId }: Endpoint): string {
 /** Prints an endpoint to stdout. */
 function printEndpoint(endpoint: Endpoint, json: true | undefined, context: CommandContext): void {
   printResult(json, endpointJson(endpoint), [endpointRow(endpoint)], context)
+}
+
+/** The old entry counts until its overlap ends: it signs too. */
+function endpointWithSecretEntries(endpoint: Endpoint) {
+  const { id, account_id, ...rest } = endpointJson(endpoint)
+  const { secret, previousSecret } = endpoint
+  const kids = [secret.kid]
+  if (previousSecret !== null && previousSecret.endsAt > wallClock()) kids.push(previousSecret.kid)
+  return { id, account_id, secret_entries: [...new Set(kids)], ...rest }
 }
 
 function endpointRow(endpoint: Endpoint) {

@@ -162,6 +162,13 @@ export function createEndpointOperations({
       return found.flat().toSorted(byAge)
     },
 
+    /** Those of all accounts, oldest first, then by id. */
+    async listAllEndpoints(): Promise<Endpoint[]> {
+      const { endpoints: versions } = await endpoints.changes(null)
+      const newest = new Map(versions.map((endpoint) => [endpoint.id, endpoint]))
+      return [...newest.values()].filter(({ deletedAt }) => deletedAt === null).toSorted(byAge)
+    },
+
     showEndpoint: (target: Target): Promise<Endpoint> => findEndpoint(endpoints, target),
 
     /**

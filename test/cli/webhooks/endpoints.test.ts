@@ -152,6 +152,33 @@ describe('webhooks list', () => {
     expect(stdout).not.toContain('whsec_')
   })
 
+  it('without an account prints those of all accounts, and the entries that their secrets use', async () => {
+    const pair = (kid: string) => `${kid}:${Buffer.alloc(32, kid).toString('base64')}`
+    const withSecrets = (secrets: string, ...args: string[]) =>
+      runCommand(['webhooks', ...args], { ...env, WEBHOOK_SECRETS: secrets })
+    const rotated = `${pair('k2')},${pair('k1')}`
+    const ids: string[] = []
+    for (const account of ['acc_a', 'acc_b', 'acc_b']) {
+      const args = ['create', '--account', account, '--url', URL_OF_RECEIVER, '--json']
+      ids.push(JSON.parse((await withSecrets(pair('k1'), ...args)).stdout).id)
+    }
+    const [kept = '', rolled = '', deleted = ''] = ids
+    await withSecrets(rotated, 'roll-secret', rolled, '--overlap', '1h')
+    await run('delete', deleted)
+    const all = await json('list')
+    const found = all.filter(({ id }: { id: string }) => ids.includes(id))
+    expect(found).toMatchObject([
+      { id: kept, account_id: 'acc_a', secret_entries: ['k1'] },
+      { id: rolled, account_id: 'acc_b', secret_entries: ['k2', 'k1'] },
+    ])
+    await withSecrets(rotated, 'roll-secret', rolled, '--overlap', '0s')
+    const { stdout } = await run('list')
+    expect(stdout).toMatch(/^id +account_id +secret_entries /)
+    expect(stdout).toMatch(new RegExp(`^${kept} +acc_a +k1 `, 'm'))
+    expect(stdout).toMatch(new RegExp(`^${rolled} +acc_b +k2 `, 'm'))
+    expect(stdout).not.toContain(deleted)
+  })
+
   it('prints an empty list for an account without endpoints', async () => {
     expect(await json('list', '--account', 'acc_missing')).toEqual([])
     expect(await run('list', '--account', 'acc_missing')).toEqual({

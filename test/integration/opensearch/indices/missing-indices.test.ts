@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../../src/config/config.ts'
 import { openServices, type Services } from '../../../../src/services.ts'
 import { runCommand } from '../../../support/cli/command.ts'
+import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
 
 let backend: Backend
@@ -74,4 +75,28 @@ it.each<[string, () => Promise<unknown>]>([
   await expect(work()).rejects.toThrow('run "index init", which creates it')
   expect(await runCommand(['index', 'init'], backend.env)).toMatchObject({ code: 0 })
   await work()
+})
+
+it('a writer keeps all orders while the read alias was moved to another index by hand', async () => {
+  const { code } = await runCommand(
+    ['index', 'load', '--live', '-'],
+    backend.env,
+    `${JSON.stringify(sourceOrder())}\n`,
+  )
+  expect(code).toBe(0)
+  const prefix = `${backend.env['INDEX_PREFIX']}`
+  const alias = `${prefix}orders`
+  const moveAlias = (from: string, to: string) =>
+    opensearch('POST', '_aliases', {
+      actions: [{ remove: { index: from, alias } }, { add: { index: to, alias } }],
+    })
+  await opensearch('PUT', `${alias}-v9`)
+  await moveAlias(`${alias}-v1`, `${alias}-v9`)
+  await expect(services.openIndex()).rejects.toThrow(
+    `no writer has written: move it to ${alias}-v1`,
+  )
+  await moveAlias(`${alias}-v9`, `${alias}-v1`)
+  const index = await services.openIndex()
+  await index.close()
+  expect(await services.orders.get('acc_1', 'ord_1')).not.toBeNull()
 })

@@ -283,8 +283,12 @@ describe('a fence', () => {
   })
 
   it('the fence of a rollback reads the live index through an alias too', async () => {
-    const read = respond(200, { 'orders-v2': { aliases: { orders: {} } } })
-    const { received } = await raise({ read, search: partialWriteFound }, ['orders-v1'])
+    const aliases = respond(200, {
+      'orders-v1': { aliases: { 'orders-w-6-v1': {} } },
+      'orders-v2': { aliases: { 'orders-w-6-v2': {} } },
+    })
+    const cluster = { aliases, read: reading('orders-v2'), search: partialWriteFound }
+    const { received } = await raise(cluster, ['orders-v1'])
     expect(swapped(received)).toEqual(
       expect.arrayContaining([
         { add: { index: 'orders-v2', alias: 'orders-w-7-v2', is_write_index: true } },
@@ -293,6 +297,16 @@ describe('a fence', () => {
     const reads = received.filter(({ path }) => /_(mget|search)/.test(path))
     expect(reads.map(({ path }) => path.split('/')[1])).toContain('orders-w-7-v2')
     expect(reads.every(({ path }) => path.startsWith('/orders-w-7-'))).toBe(true)
+  })
+
+  it('a fence changes nothing while the read alias is on an index that no writer has written', async () => {
+    const { error, received } = await raise({ read: reading('orders-v9') })
+    expect(error).toEqual(
+      new Unavailable(
+        'the alias orders is on orders-v9, which no writer has written: move it to orders-v1 with POST _aliases',
+      ),
+    )
+    expect(received.filter(({ method }) => method !== 'GET')).toEqual([])
   })
 
   it('a fence that waited for bulks of other epochs on any node must be raised at the next epoch', async () => {

@@ -48,7 +48,9 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
   return {
     async raise({ epoch, targets, version_records: versionRecords = [] }) {
       // A rollback reads the live index, which is no target any more.
-      const readable = new Set([...targets, ...(await readLiveIndices()).filter(names.isVersion)])
+      const before = await readLiveIndices()
+      await assertWasTarget(before, targets)
+      const readable = new Set([...targets, ...before.filter(names.isVersion)])
       await swapAliases(epoch, [...readable], versionRecords)
       if (await hasOlderBulks(epoch)) {
         onDelay('waiting for bulks of an earlier epoch to end')
@@ -95,6 +97,21 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     // A fence that moved the alias to another index would hide the loss of the live one.
     if (live.length === 0) throw new Unavailable('no index has the alias of the orders')
     return live
+  }
+
+  /**
+   * Every target of a writer has its write alias. Reverting the targets to an index without one,
+   * to which the read alias was moved by hand, would remove or replace all orders.
+   */
+  async function assertWasTarget(
+    [live = '', ...others]: readonly string[],
+    targets: readonly string[],
+  ): Promise<void> {
+    if (others.length > 0 || targets.includes(live)) return
+    if (live in (await readAliases(client, deadlineMs, names.writeAliases))) return
+    throw new Unavailable(
+      `the alias ${names.orders} is on ${live}, which no writer has written: move it to ${targets[0]} with POST _aliases`,
+    )
   }
 
   /** No bulk runs and everything is refreshed, so readers see no difference. */

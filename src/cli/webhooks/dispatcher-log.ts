@@ -7,7 +7,7 @@ export function createDispatcherLog(logger: Logger): DispatcherEvents {
   return {
     onOutage: (reason) =>
       logger.warn({ reason }, 'webhooks wait for the store: retrying until it responds'),
-    onRecovered: () => logger.info('the store responds again: webhooks are delivered'),
+    onRecovered: () => logger.info('the store responds again'),
     onStandby: (reason) => logger.info({ reason }, 'the dispatcher of webhooks is on standby'),
     onDispatcher(isNowDispatcher) {
       if (isNowDispatcher) logger.info('this process delivers webhooks now')

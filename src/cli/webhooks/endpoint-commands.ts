@@ -61,8 +61,7 @@ export function addEndpointCommands(
       withWebhooks(async ({ listEndpoints, listAllEndpoints }) => {
         if (accountId === undefined) {
           const all = (await listAllEndpoints()).map(endpointWithSecretEntries)
-          if (json) printJson(all, context)
-          else printTable(all, context)
+          printResult(json, all, all, context)
           return
         }
         const endpoints = await listEndpoints(accountId)

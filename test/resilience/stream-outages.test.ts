@@ -12,6 +12,7 @@ import {
 import { sourceOrder } from '../support/orders/source-order.ts'
 import { createTestFolder } from '../support/stores/test-folder.ts'
 import { type ChangeFeed, openChangeFeed } from '../support/streams/change-feed.ts'
+import { drain } from '../support/streams/drain.ts'
 import { send } from './limiter-process.ts'
 
 // The Redis of the stream persists writes, as docker/stores.md requires. The store is embedded.
@@ -97,6 +98,25 @@ describe('the Redis of the change stream', () => {
     await redis.restart()
     await feed.redis.xtrim('orders:changes', 'MAXLEN', 0)
     expect(await pass(3)).toEqual({ read: 3, lost: [] })
+  })
+
+  it('a Redis that becomes a replica during a blocking read reports no lost stream', async () => {
+    const stream = await openRedisStream({ urls: [redis.url], ca: undefined, prefix: '' })
+    closers.push(() => stream.close())
+    await feed.add(order('ord_1'))
+    await drain(stream)
+    const readAll = async (): Promise<never> => {
+      for (;;) await stream.read()
+    }
+    const interrupted = readAll()
+    interrupted.catch(() => {}) // Not awaited yet.
+    await expect.poll(() => feed.redis.info('clients'), SOON).toContain('blocked_clients:1')
+    await feed.redis.replicaof('127.0.0.1', 1)
+    await expect(interrupted).rejects.toThrow()
+    await feed.redis.replicaof('NO', 'ONE')
+    await feed.add(order('ord_2'))
+    const { entries, lost } = await vi.waitFor(() => stream.read(), SOON)
+    expect({ read: entries.length, lost }).toEqual({ read: 1, lost: [] })
   })
 
   it('the watch loses no change when Redis is killed under load', async () => {

@@ -23,6 +23,7 @@ const TRANSIENT_ERRORS = [
   'NOREPLICAS',
   'MISCONF',
   'OOM',
+  'UNBLOCKED', // Such as by a change of the role of Redis, during a blocking read.
 ]
 
 export interface SendCommandOptions {

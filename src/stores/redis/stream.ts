@@ -157,8 +157,8 @@ function createRedisStream({
 
 /** How many entries it had is unknown. */
 const LOST_STREAM: LostEntries = { id: 'all that Redis had: it lost the stream', count: 1 }
-/** UNBLOCKED ends a blocking read whose stream was deleted. */
-const MISSING_GROUP = /NOGROUP|UNBLOCKED/
+/** The second ends a blocking read whose stream was deleted, before Redis 7.2. */
+const MISSING_GROUP = /NOGROUP|stream key no longer exists/
 const FIRST_PAGE = '0-0'
 
 function ignoreExistingGroup(error: Error): void {

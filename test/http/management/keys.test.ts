@@ -1,7 +1,20 @@
 import { describe, expect, it } from 'vitest'
+import { Unavailable } from '../../../src/lib/errors/unavailable.ts'
 import { useManagementApi } from '../../support/management/management-api.ts'
 
-const test = useManagementApi()
+let isUsageDown = false
+const test = useManagementApi({
+  stores: ({ usage, ...stores }) => ({
+    ...stores,
+    usage: {
+      ...usage,
+      async lastUsedAt(accountId) {
+        if (isUsageDown) throw new Unavailable('the usage is down')
+        return usage.lastUsedAt(accountId)
+      },
+    },
+  }),
+})
 
 describe('keys over HTTP', () => {
   it('are listed oldest first, in pages, without the secret', async () => {
@@ -54,6 +67,16 @@ describe('keys over HTTP', () => {
     expect(revoked.last_used_at).toBe('2026-03-01T12:00:00.000Z')
     await test.api.refresh()
     expect((await test.api.get(path)).json.data).toEqual([revoked])
+  })
+
+  it('that were revoked are a success while their usage is unavailable', async () => {
+    const path = '/accounts/acc_no_usage/keys'
+    const { id } = (await test.api.post(path)).json
+    await test.api.refresh()
+    isUsageDown = true
+    const response = await test.api.post(`${path}/${id}/revoke`)
+    isUsageDown = false
+    expect(response).toMatchObject({ status: 200, json: { id, revoked_at: expect.any(String) } })
   })
 
   it('that a roll made are named by its entry in the audit log', async () => {

@@ -98,8 +98,9 @@ const keysRoutes: FastifyPluginAsyncTypebox<KeysRoutesOptions> = async (app, opt
     authorize(request, { accountId, capability })
     NoFields.parse(request.body)
     const revoked = await keys.revoke(actorOf(request), { id, accountId })
-    const usedAt = await lastUseOfKeys(usage, accountId)
-    return keyJson(revoked, usedAt.get(id))
+    // The key is revoked, so an error would be wrong: its record has a last use too.
+    const usedAt = await lastUseOfKeys(usage, accountId).catch(() => null)
+    return keyJson(revoked, usedAt?.get(id))
   })
 }
 

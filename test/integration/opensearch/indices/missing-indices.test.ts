@@ -77,7 +77,14 @@ it.each<[string, () => Promise<unknown>]>([
   await work()
 })
 
-it('a writer keeps all orders while the read alias was moved to another index by hand', async () => {
+it.each<[string, (index: string, alias: string) => Promise<unknown>]>([
+  ['an empty index', (index) => opensearch('PUT', index)],
+  [
+    // A restore under another name brings the write alias of the snapshot.
+    'a restored index',
+    (index, alias) => opensearch('PUT', index, { aliases: { [`${alias}-w-0-v1`]: {} } }),
+  ],
+])('a writer keeps all orders while the read alias was moved to %s by hand', async (_, create) => {
   const { code } = await runCommand(
     ['index', 'load', '--live', '-'],
     backend.env,
@@ -90,10 +97,10 @@ it('a writer keeps all orders while the read alias was moved to another index by
     opensearch('POST', '_aliases', {
       actions: [{ remove: { index: from, alias } }, { add: { index: to, alias } }],
     })
-  await opensearch('PUT', `${alias}-v9`)
+  await create(`${alias}-v9`, alias)
   await moveAlias(`${alias}-v1`, `${alias}-v9`)
   await expect(services.openIndex()).rejects.toThrow(
-    `no writer has written: move it to ${alias}-v1`,
+    `the last writer did not write: move it to ${alias}-v1`,
   )
   await moveAlias(`${alias}-v9`, `${alias}-v1`)
   const index = await services.openIndex()

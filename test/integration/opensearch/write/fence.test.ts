@@ -299,11 +299,18 @@ describe('a fence', () => {
     expect(reads.every(({ path }) => path.startsWith('/orders-w-7-'))).toBe(true)
   })
 
-  it('a fence changes nothing while the read alias is on an index that no writer has written', async () => {
-    const { error, received } = await raise({ read: reading('orders-v9') })
+  it.each([
+    ['that no writer has written', {}],
+    ['of a snapshot', { 'orders-v9': { aliases: { 'orders-w-5-v9': {} } } }],
+  ])('a fence changes nothing while the read alias is on an index %s', async (_, restored) => {
+    const aliases = respond(200, {
+      'orders-v1': { aliases: { 'orders-w-6-v1': {} } },
+      ...restored,
+    })
+    const { error, received } = await raise({ aliases, read: reading('orders-v9') })
     expect(error).toEqual(
       new Unavailable(
-        'the alias orders is on orders-v9, which no writer has written: move it to orders-v1 with POST _aliases',
+        'the alias orders is on orders-v9, which the last writer did not write: move it to orders-v1 with POST _aliases',
       ),
     )
     expect(received.filter(({ method }) => method !== 'GET')).toEqual([])

@@ -10,7 +10,7 @@ import { type OpenSearch, read, write } from '../../client/client.ts'
 import { TOMBSTONES } from '../../client/documents/tombstone.ts'
 import { IndexMissing, isRejectedWith, NOT_FOUND } from '../../client/errors.ts'
 import { countDocuments, refreshIndices } from '../../client/shards.ts'
-import { concreteIndex, type IndexNames } from '../../indices/index-names.ts'
+import { concreteIndex, type IndexNames, indexVersion } from '../../indices/index-names.ts'
 import { readVersionRecordIndices } from '../../indices/version-record-index.ts'
 import type { LeaseRecord } from '../../lease-document.ts'
 import { revertPartialWrites } from '../revert-partial-writes.ts'
@@ -100,17 +100,23 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
   }
 
   /**
-   * Every target of a writer has its write alias. Reverting the targets to an index without one,
-   * to which the read alias was moved by hand, would remove or replace all orders.
+   * A fence gives the live index and every target a write alias of one epoch. Reverting the targets
+   * to an index without one, to which the read alias was moved by hand, would remove or replace all
+   * orders. A restored index may have the alias of an earlier epoch.
    */
   async function assertWasTarget(
     [live = '', ...others]: readonly string[],
     targets: readonly string[],
   ): Promise<void> {
+    const [first = ''] = targets
     if (others.length > 0 || targets.includes(live)) return
-    if (live in (await readAliases(client, deadlineMs, names.writeAliases))) return
+    const written = await readAliases(client, deadlineMs, names.writeAliases)
+    const ofLive = written[live]?.aliases ?? {}
+    const sameEpoch = (alias: string) => alias.replace(/\d+$/, `${indexVersion(live)}`)
+    const ofFirst = Object.keys(written[first]?.aliases ?? {})
+    if (ofFirst.some((alias) => sameEpoch(alias) in ofLive)) return
     throw new Unavailable(
-      `the alias ${names.orders} is on ${live}, which no writer has written: move it to ${targets[0]} with POST _aliases`,
+      `the alias ${names.orders} is on ${live}, which the last writer did not write: move it to ${first} with POST _aliases`,
     )
   }
 

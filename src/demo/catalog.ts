@@ -1,4 +1,4 @@
-import { DEMO_ACCOUNTS, type DemoAccount } from './accounts.ts'
+import type { DemoAccount } from './accounts.ts'
 import type { Random } from './random.ts'
 
 /** Paid once, monthly (`subscription`), or once in US dollars (`export`). */
@@ -21,7 +21,11 @@ export interface OrderBump {
   price: number
 }
 
-const [DEMO, EDITORA, ESTUDIO, LOJA, PARCEIRO] = DEMO_ACCOUNTS
+const DEMO = 'acc_demo'
+const EDITORA = 'acc_demo_editora'
+const ESTUDIO = 'acc_demo_estudio'
+const LOJA = 'acc_demo_loja'
+const PARCEIRO = 'acc_demo_parceiro'
 
 type Row = [DemoAccount, ProductKind, string, string, number[], DemoAccount[]]
 

@@ -32,7 +32,10 @@ function answerRows(webhook: Webhook): string[][] {
   })
 }
 
-/** `2XX` before `410`: keys that look like numbers precede all others in an object. */
+/**
+ * The responses of a receiver, with `outra` for `default`. `2XX` is before `410`: in an object,
+ * keys that look like numbers precede all others.
+ */
 export function responsesOf({ responses }: Webhook): [status: string, response: Response][] {
   return Object.entries(responses)
     .sort(([one], [other]) => (one < other ? -1 : 1))

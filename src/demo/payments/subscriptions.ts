@@ -91,7 +91,8 @@ export const trialConverted: PaymentFlow = (checkout) => {
 }
 
 /**
- * Timestamps of the monthly charges after the first. The last is confirmed `roomMs` before `until`.
+ * Timestamps of the monthly charges after the first. Each is confirmed at least `roomMs` before
+ * `until`.
  */
 export function chargeInstants({ createdAt, until }: Checkout, roomMs = 0): number[] {
   const count = Math.floor((until - CONFIRMATION_MS - roomMs - createdAt) / MONTH_MS)

@@ -1,6 +1,9 @@
 import { Type } from '@fastify/type-provider-typebox'
 
-/** HEAD is listed, because Fastify's automatic HEAD route sends a 304 with Content-Length: 0. */
+/**
+ * The methods of requests that change nothing. The routes of `/v1` list HEAD, because Fastify's
+ * automatic HEAD route sends a 304 with Content-Length: 0.
+ */
 export const READ_METHODS = ['GET', 'HEAD']
 
 /** Accepts any query: each route validates it, with messages that say how to correct it. */

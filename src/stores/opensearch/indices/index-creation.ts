@@ -5,7 +5,7 @@ import { BAD_REQUEST, isIndexExistsError, isRejectedWith } from '../client/error
 import type { Definitions, MappedDefinition } from './index-definition.ts'
 import { concreteIndex } from './index-names.ts'
 
-/** Creates and extends single indices. A call throws Unavailable, or RequestRejectedError. */
+/** Creates and extends indices. A call throws Unavailable, or RequestRejectedError. */
 export interface IndexCreation {
   /** Returns `false` when the index exists. */
   createIndex(index: string, aliases: readonly string[], definition: object): Promise<boolean>
@@ -24,7 +24,7 @@ export interface IndexCreation {
     definition: MappedDefinition,
     isIncluded?: (index: string) => boolean,
   ): Promise<void>
-  /** An index of an earlier release may lack fields. */
+  /** Creates or extends each: an index of an earlier release may lack fields. */
   createOrExtend(definitions: Definitions): Promise<void>
 }
 

@@ -32,7 +32,10 @@ const NIO_EXTENSIONS = [
   ...['tvx', 'tvd', 'liv', 'dii', 'vem'],
 ]
 
-/** Rarely written and read by id, so a short refresh interval is cheap. */
+/**
+ * The definition of an index with these fields alone, in one shard. Its documents are rarely
+ * written and read by id, so a short refresh interval is cheap.
+ */
 export function smallIndex(properties: object) {
   const settings = { ...ONE_SHARD, refresh_interval: '200ms' }
   return { settings, mappings: { dynamic: 'strict', properties } }

@@ -41,8 +41,8 @@ export default fp<ErrorHandlerOptions>(
       // A cache can store a 404 by default (RFC 9110, 15.1); the order can exist a second later.
       reply.header('Cache-Control', 'no-store')
       // Fastify closes the connection after the error of a body. With unread input that is a reset,
-      // which can overtake the response. Node reads the rest of the body instead. During a shutdown,
-      // the server has set the header itself.
+      // which can overtake the response. Node reads the rest of the body instead. During a
+      // shutdown, the server has set the header itself.
       if (!reply.raw.hasHeader('Connection')) reply.removeHeader('Connection')
       if (error.code === 'invalid_api_key') reply.header('WWW-Authenticate', 'Bearer')
       if (error.retryAfterSeconds !== undefined) {

@@ -21,7 +21,9 @@ export interface ResultWriter<Context> {
 export interface ResultWriterOptions<Context> {
   /** Returns each delivery as it is stored then. */
   save: DeliveryStore['save']
-  /** `saved`: each as it is stored now, which another change may have replaced; `null` if removed. */
+  /**
+   * `saved`: each as it is stored now, which another change may have replaced; `null` if removed.
+   */
   onSaved(
     batch: readonly DeliveryResult<Context>[],
     saved: readonly (StoredDelivery | null)[],

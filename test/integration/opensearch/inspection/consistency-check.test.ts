@@ -105,6 +105,16 @@ describe('a check', () => {
     })
   })
 
+  it('the check fails and names the alias while a filter hides orders from lists', async () => {
+    await write(1)
+    const alias = `${test.prefix}orders`
+    const add = { index: `${alias}-v1`, alias, filter: { term: { status: 'PAID' } } }
+    await opensearch('POST', '_aliases', { actions: [{ add }] })
+    await expect(checkAlone()).rejects.toThrow(
+      `the alias ${alias} has a filter, which hides orders of ${alias}-v1 from lists: add it without one`,
+    )
+  })
+
   it('the check lists every damaged version record with its document, and continues', async () => {
     await write(3)
     for (const id of ['ord_0', 'ord_2']) {

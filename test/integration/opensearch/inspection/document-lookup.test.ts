@@ -91,6 +91,7 @@ describe('the document lookup', () => {
 
 describe('a scan', () => {
   const whole = { timed_out: false, _shards: { total: 1, successful: 1, failed: 0 } }
+  const aliases = respond(200, { 'orders-v1': { aliases: { orders: {} } } })
   const refreshed = respond(200, { _shards: whole._shards })
   const empty = respond(200, { ...whole, hits: { hits: [] } })
 
@@ -103,7 +104,7 @@ describe('a scan', () => {
     ['without hits', whole],
     ['with a hit that has no id', { ...whole, hits: { hits: [{ _source: {} }] } }],
   ])('a scan fails on a response %s', async (_what, body) => {
-    const { inspection } = await start(refreshed, respond(200, body))
+    const { inspection } = await start(aliases, refreshed, respond(200, body))
     expect(await thrownBy(collect(inspection.scanDocuments()))).toBeInstanceOf(Unavailable)
   })
 
@@ -113,7 +114,7 @@ describe('a scan', () => {
     const hits = ids.map((_id) => ({ _id, _routing: 'acc_1', _source: { frame: THREE_MEGABYTES } }))
     const page = respond(200, { ...whole, hits: { hits } })
     const one = (_id: string) => respond(200, { docs: [{ _id, found: false }] })
-    const { inspection, received } = await start(refreshed, page, ...ids.map(one), empty)
+    const { inspection, received } = await start(aliases, refreshed, page, ...ids.map(one), empty)
     await collect(inspection.scanDocuments())
     const read = received.filter(({ path }) => path.includes('_mget'))
     expect(read.map(({ body }) => JSON.parse(body))).toEqual(

@@ -49,6 +49,11 @@ export function missingIndex(reason: unknown): IndexMissing {
   )
 }
 
+/** The error for an index that an operator closed. */
+export function closedIndex(index: unknown): Unavailable {
+  return new Unavailable(`the index ${index} is closed: open it with POST ${index}/_open`)
+}
+
 /** The error for a document that lacks what its writer stored. */
 export function damagedDocument(index: string, id: string): Unavailable {
   return new Unavailable(
@@ -86,12 +91,10 @@ export function toStoreError(error: unknown): Error {
     return new Unavailable(`no response from OPENSEARCH_URL: ${reason}${hint}`)
   }
   const { statusCode } = error
-  const { type = 'no type', reason = 'no reason' } = error.body?.['error'] ?? {}
+  const { type = 'no type', reason = 'no reason', index } = error.body?.['error'] ?? {}
+  if (type === INDEX_CLOSED) return closedIndex(index)
   const isTransient =
-    statusCode >= 500 ||
-    statusCode === TOO_MANY_REQUESTS ||
-    type === INDEX_BLOCKED ||
-    type === INDEX_CLOSED
+    statusCode >= 500 || statusCode === TOO_MANY_REQUESTS || type === INDEX_BLOCKED
   if (isTransient) return new Unavailable(`OpenSearch responded ${statusCode} ${type}: ${reason}`)
   if (type === INDEX_NOT_FOUND) return missingIndex(reason)
   if (statusCode === UNAUTHORIZED) {

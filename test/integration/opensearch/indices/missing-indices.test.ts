@@ -107,3 +107,14 @@ it.each<[string, (index: string, alias: string) => Promise<unknown>]>([
   await index.close()
   expect(await services.orders.get('acc_1', 'ord_1')).not.toBeNull()
 })
+
+it('a read of a closed index names it and the next step', async () => {
+  expect(await runCommand(['index', 'init'], backend.env)).toMatchObject({ code: 0 })
+  const index = `${backend.env['INDEX_PREFIX']}orders-v1`
+  await opensearch('POST', `${index}/_close`)
+  const error = `the index ${index} is closed: open it with POST ${index}/_open`
+  await expect(services.orders.latestWrite('acc_1')).rejects.toThrow(error)
+  const keys = [{ accountId: 'acc_1', orderId: 'ord_1' }]
+  await expect(services.orders.getMany(keys)).rejects.toThrow(error)
+  await expect(services.inspection.documents(keys)).rejects.toThrow(error)
+})

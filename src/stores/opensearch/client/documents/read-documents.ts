@@ -1,7 +1,13 @@
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
 import { type RequestScope, unbounded } from '../../../../lib/request-scope.ts'
 import { type OpenSearch, parseResponse, read, readRaw } from '../client.ts'
-import { assertPermitted, INDEX_NOT_FOUND, missingIndex } from '../errors.ts'
+import {
+  assertPermitted,
+  closedIndex,
+  INDEX_CLOSED,
+  INDEX_NOT_FOUND,
+  missingIndex,
+} from '../errors.ts'
 import { type DocumentState, documentState, type StateFields } from './document-state.ts'
 import { extractSources } from './mget-sources.ts'
 import { isTombstone, isTombstoneBytes, REMOVED_FIELD } from './tombstone.ts'
@@ -24,7 +30,7 @@ export interface StoredDocument {
 export interface GetResponse extends StateFields {
   found?: unknown
   _source?: unknown
-  error?: { type?: unknown; reason?: unknown }
+  error?: { type?: unknown; reason?: unknown; index?: unknown }
 }
 
 /** In bytes. OpenSearch rejects a write with a longer id, and a request line above 4 KiB. */
@@ -62,6 +68,7 @@ export function parseGetResponse(index: string, response: GetResponse): StoredDo
 /** The error for a document in place of which OpenSearch returned an error. */
 export function unreadableDocument(index: string, error: GetResponse['error']): Unavailable {
   if (error?.type === INDEX_NOT_FOUND) return missingIndex(error.reason)
+  if (error?.type === INDEX_CLOSED) return closedIndex(error.index)
   return new Unavailable(
     `OpenSearch could not read a document of ${index}: ${error?.reason ?? 'no reason'}`,
   )

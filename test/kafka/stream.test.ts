@@ -106,20 +106,26 @@ describe('committed offsets', () => {
   it.each([
     ['after its records were acknowledged', drain],
     ['while its records were unacknowledged', (stream: ChangeStream) => stream.read()],
-  ])('a topic that is created again %s is read from its start', async (_when, begin) => {
-    const feed = await createFeed({ partitions: 1 })
-    await feed.add('one', 'two')
-    const stream = await open(feed)
-    await begin(stream)
-    await feed.admin.deleteTopics({ topics: [feed.topic] })
-    const topic = { topics: [feed.topic], partitions: 1, replicas: 1 }
-    await expect
-      .poll(() => feed.admin.createTopics(topic).then((created) => created.length, String))
-      .toBe(1)
-    await expect.poll(() => feed.add('three').catch(() => [])).toEqual(['0-0'])
-    await expect.poll(() => stream.claimPending().catch(() => null)).toEqual([])
-    expect(await drain(stream)).toEqual(['three'])
-  })
+  ])(
+    'a topic created again %s is read from its start, and counts as lost',
+    async (_when, begin) => {
+      const feed = await createFeed({ partitions: 1 })
+      await feed.add('one', 'two')
+      const stream = await open(feed)
+      await begin(stream)
+      await feed.admin.deleteTopics({ topics: [feed.topic] })
+      const topic = { topics: [feed.topic], partitions: 1, replicas: 1 }
+      await expect
+        .poll(() => feed.admin.createTopics(topic).then((created) => created.length, String))
+        .toBe(1)
+      await expect.poll(() => feed.add('three').catch(() => [])).toEqual(['0-0'])
+      await expect
+        .poll(() => stream.claimPending().catch(() => []))
+        .toEqual([{ id: 'all that the topic had: it was deleted and created again', count: 1 }])
+      expect(await stream.claimPending()).toEqual([])
+      expect(await drain(stream)).toEqual(['three'])
+    },
+  )
 
   it('a new partition is read from its start', async () => {
     const feed = await createFeed({ partitions: 1 })

@@ -49,6 +49,12 @@ export function openKafkaStream(options: KafkaOptions): ChangeStream {
   }
 }
 
+/** How many unread records it had is unknown. */
+const REPLACED_TOPIC: LostEntries = {
+  id: 'all that the topic had: it was deleted and created again',
+  count: 1,
+}
+
 type ConsumerMethods = Pick<ChangeStream, 'claimPending' | 'read' | 'acknowledge' | 'deadLetter'>
 
 /**
@@ -80,14 +86,14 @@ function createConsumer(connection: KafkaConnection): ConsumerMethods {
     async claimPending() {
       connection.fetcher.clearMetadata() // For new partitions, and for a new topic of the name.
       const found = await send(() => readStarts(connection, topicId))
-      if (found.topicId !== topicId) positions.clear()
+      if (found.isReplaced) positions.clear()
       topicId = found.topicId
       positions.syncCommitted(found.committed, found.starts)
       if (monotonicClock() - recommittedAt >= RECOMMIT_MS) {
         positions.recommit()
         recommittedAt = monotonicClock()
       }
-      return []
+      return found.isReplaced ? [REPLACED_TOPIC] : []
     },
 
     async read(): Promise<StreamBatch> {
@@ -113,6 +119,8 @@ function createConsumer(connection: KafkaConnection): ConsumerMethods {
 
 interface Starts {
   topicId: string
+  /** The topic was created again since the last call. */
+  isReplaced: boolean
   committed: Offsets
   /** The oldest record of each partition without a committed offset. */
   starts: Offsets
@@ -127,11 +135,11 @@ async function readStarts(
   knownId: string | undefined,
 ): Promise<Starts> {
   const { id: topicId, partitions } = (await readTopics(connection)).changes
-  const isNew = knownId !== undefined && knownId !== topicId
-  const committed = isNew ? new Map() : await listCommitted(connection, partitions)
+  const isReplaced = knownId !== undefined && knownId !== topicId
+  const committed = isReplaced ? new Map() : await listCommitted(connection, partitions)
   const others = partitions.filter((partition) => !committed.has(partition))
   const starts = await listEarliest(connection, connection.topic, others)
-  return { topicId, committed, starts }
+  return { topicId, isReplaced, committed, starts }
 }
 
 /** Fetches into the positions. Returns the entries that were removed before they were read. */

@@ -155,6 +155,21 @@ describe('records removed before they were read', () => {
     expect(await feed.committed()).toEqual([0, 10])
   })
 
+  it('of a partition that ends before its committed offset are reported once', async () => {
+    const feed = await createFeed({ partitions: 1 })
+    await feed.add('one', 'two')
+    await feed.admin.alterConsumerGroupOffsets({
+      groupId: feed.env.KAFKA_GROUP,
+      topics: [{ name: feed.topic, partitionOffsets: [{ partition: 0, offset: 9n }] }],
+    })
+    const stream = await open(feed)
+    const { lost } = await stream.read()
+    expect(lost).toEqual([{ id: 'all from 0-2 on: the partition ends before 0-9', count: 1 }])
+    expect(await drain(stream)).toEqual(['one', 'two'])
+    expect((await stream.read()).lost).toEqual([])
+    expect(await feed.committed()).toEqual([2])
+  })
+
   it('are reported by the next process too, where the first one ended at once', async () => {
     const feed = await createFeed({ partitions: 1 })
     await drain(await open(feed))

@@ -183,9 +183,10 @@ async function skipRemoved(
   for (const [partition, { from, to }] of ranges) {
     const offset = offsets.get(partition) ?? from
     if (offset >= from && offset <= to) continue
-    // After the end, the partition lost records that were written, and offsets repeat.
     positions.seek(partition, from)
-    if (offset < from) lost.push(removed(partition, offset, from - 1n))
+    lost.push(
+      offset < from ? removed(partition, offset, from - 1n) : truncated(partition, to, offset),
+    )
   }
   return lost
 }
@@ -193,4 +194,10 @@ async function skipRemoved(
 function removed(partition: number, first: bigint, last: bigint): LostEntries {
   const ids = [...new Set([first, last])].map((offset) => entryId(partition, offset))
   return { id: ids.join(' to '), count: Number(last - first) + 1 }
+}
+
+/** The partition lost records that were written, and maybe others: offsets repeat. */
+function truncated(partition: number, end: bigint, position: bigint): LostEntries {
+  const [first, next] = [entryId(partition, end), entryId(partition, position)]
+  return { id: `all from ${first} on: the partition ends before ${next}`, count: 1 }
 }

@@ -65,9 +65,9 @@ async function serveSingle(config: Config, { demo }: ServeOptions, io: ProgramIo
     await warnOfPepper(services, logger)
     const demoKeys = demo ? await seedDemo(services, Date.now()) : null
     await listen(app, config.host, config.port, 'PORT')
+    await sideServices.start() // Before readiness: a load balancer may then send it requests.
     await listenOperations(operations, config, logger)
     await isReady() // Logs failing checks at start.
-    await sideServices.start()
     if (demoKeys !== null) {
       io.stdout.write(`${sideServices.welcome(serverUrl(app), demoKeys, Date.now())}\n`)
     }

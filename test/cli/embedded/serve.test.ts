@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
@@ -65,6 +65,26 @@ it.each([
   await service.stop()
   expect(stderr.includes('browsers refuse the cookie of the console')).toBe(isWarned)
 })
+
+it.each(['1', '2'])(
+  'serve with %s workers is not ready before the management API listens',
+  async (workers) => {
+    const taken = createServer()
+    onTestFinished(() => void taken.close())
+    await once(taken.listen(0, '127.0.0.1'), 'listening')
+    const { port } = taken.address() as AddressInfo
+    const ports = { PORT: '0', OPERATIONS_PORT: '0', MANAGEMENT_PORT: `${port}` }
+    const settings = { DATA_DIR: createTestFolder(), REDIS_URL: 'redis://127.0.0.1:1' }
+    const { code, stderr } = await runProcess(['serve'], {
+      ...ports,
+      ...settings,
+      WORKERS: workers,
+    })
+    expect(code).toBe(1)
+    expect(stderr).toContain('MANAGEMENT_PORT')
+    expect(stderr).not.toContain('operations at')
+  },
+)
 
 it('serve --demo ends when the link to the console cannot be stored', async () => {
   const folder = createTestFolder()

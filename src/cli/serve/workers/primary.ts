@@ -113,8 +113,8 @@ export async function serveCluster(
     await warnOfPepper(services, logger)
     const demoKeys = demo ? await seedDemo(services, Date.now()) : null
     const address = await pool.start()
+    await sideServices.start() // Before readiness: a load balancer may then send it requests.
     await listenOperations(operations, config, logger)
-    await sideServices.start()
     if (demoKeys !== null) {
       io.stdout.write(`${sideServices.welcome(address, demoKeys, Date.now())}\n`)
     }

@@ -45,7 +45,7 @@ export async function readChanges(
   const since = parseToken(token, uuid, checkpoint)
   await refreshIndex(target) // Makes all operations up to the checkpoint searchable.
   const documents: FoundDocument[] = []
-  for await (const page of searchAfter(target, since, node)) documents.push(...page)
+  for await (const page of searchSince(target, since, node)) documents.push(...page)
   return { documents, token: next }
 }
 
@@ -53,7 +53,7 @@ export async function readChanges(
  * Searches the copy on a node for later operations. Without an upper bound: a document that was
  * rewritten after the checkpoint has no other version.
  */
-async function* searchAfter(target: IndexTarget, since: number, node: string) {
+async function* searchSince(target: IndexTarget, since: number, node: string) {
   const search = { query: { range: { _seq_no: { gt: since } } }, sort: [], pageSize: PAGE_SIZE }
   try {
     yield* searchPages(target, { ...search, preference: `_only_nodes:${node}` })

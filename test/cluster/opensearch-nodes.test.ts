@@ -116,8 +116,10 @@ async function openWriter(env: Record<string, string>, node: OpenSearchNode) {
     await index.close()
     await close()
   }
-  const write = (order: SourceOrder | typeof DELETION) => writer.write([changeOf(order)], 'live')
-  return { orders: services.orders, write, divert, close: closeAll }
+  const writeAll = (orders: readonly (SourceOrder | typeof DELETION)[]) =>
+    writer.write(orders.map(changeOf), 'live')
+  const write = (order: SourceOrder | typeof DELETION) => writeAll([order])
+  return { orders: services.orders, write, writeAll, divert, close: closeAll }
 }
 
 it('an erased order stays erased when a node resumes with a bulk of its first version', {
@@ -140,6 +142,47 @@ it('an erased order stays erased when a node resumes with a bulk of its first ve
   expect(await late.answer).not.toContain('"status":201')
   expect(await writer.orders.get('acc_1', 'ord_1')).toBeNull()
 })
+
+it('orders of a late bulk are listed again after a later bulk was visible and lost', {
+  timeout: TEST_MS,
+}, async () => {
+  const { env, orders, primary } = await openStores()
+  const replica = await cluster.nodeOfReplica(orders)
+  const third = cluster.nodes.find((node) => node !== primary && node !== replica) ?? primary
+  const writer = await openWriter({ ...env, WRITER_LEASE_MS }, replica)
+  onTestFinished(writer.close)
+  const many = Array.from({ length: 3_000 }, (_, n) => sourceOrder({ id: `ord_${n}` }))
+  let seen: number[] = []
+
+  await cluster.sleep(third, async () => {
+    const late = writer.divert({ path: ORDER_BULK, to: third })
+    const writing = writer.writeAll(many)
+    await late.requested
+    const lost = writer.divert({ path: ORDER_BULK, to: primary })
+    await lost.requested
+    // The primary replicates a bulk once it has written all of it.
+    while (seen.length === 0) seen = await listedDates(orders)
+    await cluster.sleepInstead(third, primary, async () => {
+      expect(await late.answer).toContain('"status":201')
+      expect(new Set(await writing)).toEqual(new Set(['written']))
+      const last = Math.max(...seen)
+      const listed = await listedDates(orders)
+      expect(listed.filter((date) => date > last)).toHaveLength(many.length)
+    })
+  })
+})
+
+/** The dates of all orders of an index, as a listing by `updated_at_asc` reads them. */
+async function listedDates(index: string): Promise<number[]> {
+  await opensearch('POST', `${index}/_refresh`)
+  const path = `${index}/_search?preference=_primary`
+  const { hits } = await opensearch<{ hits: { hits: { _source: { updated_key: number } }[] } }>(
+    'POST',
+    path,
+    { size: 10_000, _source: ['updated_key'] },
+  )
+  return hits.hits.map(({ _source }) => _source.updated_key)
+}
 
 describe('a node that left the cluster responds as the primary that it was', () => {
   it.each(['the same writer', 'the next writer'])(

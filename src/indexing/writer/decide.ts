@@ -108,6 +108,7 @@ export function decide(
   }
   const mustWrite = (view: View, before: StoredView) =>
     hasNewContent(view, before, hasUpdatedAt) ||
+    (mode === 'live' && isUnconfirmed(before, record, policy)) ||
     (policy === 'repair' && !before.isIntact(view)) ||
     (policy === 'rewrite' && hasUpdatedAt)
 
@@ -191,6 +192,20 @@ function keptDates({
 }: StoredView): Pick<ViewWrite, 'updatedAt' | 'writtenKey'> {
   const updatedAt = updatedKey === NULL_INSTANT_KEY ? null : updatedKey
   return { updatedAt, ...(writtenKey !== undefined && { writtenKey }) }
+}
+
+/**
+ * Whether no commit confirmed the document. Clients may have received later write timestamps before
+ * it became visible, so it needs a new one: see `lease/fence.md`. After a loss of the version
+ * records, a repair keeps the dates.
+ */
+function isUnconfirmed(
+  { writtenKey = 0 }: StoredView,
+  record: OrderVersionRecord | undefined,
+  policy: EqualVersionPolicy,
+): boolean {
+  if (record === undefined) return policy !== 'repair'
+  return writtenKey > (record.writtenKey ?? Infinity)
 }
 
 /** The first date of an order counts as a change. */

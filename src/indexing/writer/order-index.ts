@@ -24,6 +24,11 @@ export interface OrderVersionRecord {
   /** Whether any version had a `changed_at`; `updated_at` is not null from then on. */
   hasUpdatedAt: boolean
   deleted: boolean
+  /**
+   * Set by a store that confirms the documents before this record: no confirmed document has a
+   * later write timestamp. Absent in records of earlier releases.
+   */
+  writtenKey?: number
   /** Absent in records of earlier releases. */
   announced?: Announced
 }

@@ -10,6 +10,8 @@ export interface VersionRecordSource {
   created_at: number | null
   filled: boolean
   deleted: boolean
+  /** Absent in records of earlier releases, like `announced`. */
+  written?: number
   announced?: Announced
 }
 
@@ -21,6 +23,7 @@ export function toVersionRecordSource(versionRecord: OrderVersionRecord): Versio
     created_at: versionRecord.createdKey,
     filled: versionRecord.hasUpdatedAt,
     deleted: versionRecord.deleted,
+    ...(versionRecord.writtenKey !== undefined && { written: versionRecord.writtenKey }),
     ...(versionRecord.announced && { announced: versionRecord.announced }),
   }
 }
@@ -56,6 +59,7 @@ export function toVersionRecord({ _id, _index, _source }: FoundVersionRecord): O
     createdKey: source.created_at,
     hasUpdatedAt: source.filled,
     deleted: source.deleted,
+    ...(source.written !== undefined && { writtenKey: source.written }),
     ...(source.announced && { announced: source.announced }),
   }
 }
@@ -78,6 +82,7 @@ const FIELDS: Record<keyof VersionRecordSource, (source: VersionRecordSource) =>
   created_at: ({ created_at }) => created_at === null || Number.isSafeInteger(created_at),
   filled: ({ filled }) => typeof filled === 'boolean',
   deleted: ({ deleted }) => typeof deleted === 'boolean',
+  written: ({ written }) => written === undefined || Number.isSafeInteger(written),
   announced: ({ announced }) => announced === undefined || isAnnounced(announced),
 }
 

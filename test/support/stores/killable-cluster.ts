@@ -16,13 +16,40 @@ export async function startKillableCluster(nodeCount: number) {
     heapMb: 512,
   })
   /** From here on, the tests send their cluster requests to the other nodes. */
-  const avoid = (node?: OpenSearchNode) => {
-    const others = nodes.filter((other) => other !== node)
+  const avoid = (...avoided: readonly OpenSearchNode[]) => {
+    const others = nodes.filter((node) => !avoided.includes(node))
     vi.stubEnv('OPENSEARCH_URL', others.map(({ url }) => url).join())
   }
   avoid()
   /** A replica that is still being copied cannot replace its primary. */
   const untilGreen = () => untilThere(nodeCount, 'green')
+
+  /** Freezes the node until the others have replaced it and `meanwhile` is over; resumes it. */
+  async function freeze(
+    node: OpenSearchNode,
+    meanwhile: () => Promise<void>,
+    onFrozen = () => {},
+  ): Promise<void> {
+    avoid(node)
+    process.kill(node.pid, 'SIGSTOP')
+    try {
+      onFrozen()
+      await untilThere(nodeCount - 1, 'yellow')
+      await meanwhile()
+    } finally {
+      process.kill(node.pid, 'SIGCONT')
+    }
+  }
+
+  async function nodeOf(kind: ListedShard['prirep'], index: string): Promise<OpenSearchNode> {
+    const path = `_cat/shards/${index}?format=json`
+    const shards = await opensearch<ListedShard[]>('GET', path)
+    const { node: name } =
+      shards.find(({ shard, prirep }) => shard === '0' && prirep === kind) ?? {}
+    const node = nodes.find(({ url }) => name?.endsWith(`-${new URL(url).port}`))
+    if (node === undefined) throw new Error(`no node is called ${name}`)
+    return node
+  }
 
   return {
     nodes,
@@ -33,15 +60,20 @@ export async function startKillableCluster(nodeCount: number) {
      */
     async sleep(node: OpenSearchNode, meanwhile: () => Promise<void>): Promise<void> {
       await untilGreen()
-      avoid(node)
-      process.kill(node.pid, 'SIGSTOP')
-      try {
-        await untilThere(nodeCount - 1, 'yellow')
-        await meanwhile()
-      } finally {
-        process.kill(node.pid, 'SIGCONT')
-      }
+      await freeze(node, meanwhile)
       await untilGreen()
+    },
+
+    /**
+     * Inside `sleep`: freezes a second node, resumes the sleeping one until the others have replaced
+     * the second and `meanwhile` is over; then resumes the second.
+     */
+    async sleepInstead(
+      sleeping: OpenSearchNode,
+      node: OpenSearchNode,
+      meanwhile: () => Promise<void>,
+    ): Promise<void> {
+      await freeze(node, meanwhile, () => process.kill(sleeping.pid, 'SIGCONT'))
     },
 
     /**
@@ -67,15 +99,9 @@ export async function startKillableCluster(nodeCount: number) {
     },
 
     /** The node with the primary of the first shard of an index, by its name or alias. */
-    async nodeOfPrimary(index: string): Promise<OpenSearchNode> {
-      const path = `_cat/shards/${index}?format=json`
-      const shards = await opensearch<ListedShard[]>('GET', path)
-      const { node: name } =
-        shards.find(({ shard, prirep }) => shard === '0' && prirep === 'p') ?? {}
-      const node = nodes.find(({ url }) => name?.endsWith(`-${new URL(url).port}`))
-      if (node === undefined) throw new Error(`no node is called ${name}`)
-      return node
-    },
+    nodeOfPrimary: (index: string) => nodeOf('p', index),
+    /** The node with its replica. */
+    nodeOfReplica: (index: string) => nodeOf('r', index),
 
     async stop(): Promise<void> {
       vi.unstubAllEnvs()
@@ -86,8 +112,8 @@ export async function startKillableCluster(nodeCount: number) {
 
 interface ListedShard {
   shard: string
-  /** `p` for a primary. */
-  prirep: string
+  /** A primary or a replica. */
+  prirep: 'p' | 'r'
   node: string
 }
 

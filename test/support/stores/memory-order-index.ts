@@ -102,7 +102,9 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
       }),
       ...removals.map((key) => () => documents.delete(keyOf(key.accountId, key.orderId))),
       ...eventRecords.map((record) => () => events.push(record)),
-      ...versionRecords.map((record) => () => records.set(record.orderId, record)),
+      ...versionRecords.map((record) => () => {
+        records.set(record.orderId, { writtenKey: index.lastWriteTimestamp, ...record })
+      }),
     ]
     const { failsAfter } = index
     for (const write of items.slice(0, failsAfter)) write()

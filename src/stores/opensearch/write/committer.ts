@@ -48,7 +48,7 @@ export function createCommitter({
   written,
   send,
 }: {
-  lease: Pick<Lease, 'fence' | 'hasPendingTargets' | 'recordLiveWrites'>
+  lease: Pick<Lease, 'fence' | 'hasPendingTargets' | 'recordLiveWrites' | 'lastWriteTimestamp'>
   written: Pick<WrittenStates, 'isFull' | 'clear'>
   send: BulkSender['send']
 }): Committer {
@@ -123,9 +123,12 @@ export function createCommitter({
     async commit({ views, removals, eventRecords, versionRecords }, states, readAtFence, mode) {
       const items = [...views.map(viewItem), ...removals.map(removalItem)]
       if (!(await sendOrders(items, states, readAtFence, mode))) return false
+      const writtenKey = lease.lastWriteTimestamp()
+      // A preparation keeps the timestamp of its record, since it confirms no documents.
+      const records = versionRecords.map((record) => versionRecordItem({ writtenKey, ...record }))
       await trackRecords(async () => {
         await send('eventRecords', eventRecords.map(eventRecordItem), states)
-        await send('versionRecords', versionRecords.map(versionRecordItem), states)
+        await send('versionRecords', records, states)
       })
       return true
     },

@@ -70,7 +70,7 @@ describe('a scan of the version records', () => {
       const walked = await collect(pages(pageSize))
       expect(walked.every((page) => page.length <= pageSize)).toBe(true)
       const heads = walked.flat().toSorted((one, other) => (one.orderId < other.orderId ? -1 : 1))
-      expect(heads).toEqual(orderIds.map(recordOf))
+      expect(heads).toMatchObject(orderIds.map(recordOf))
     },
   )
 

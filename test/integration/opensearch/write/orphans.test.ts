@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
+import { readOrder } from '../../../support/orders/read-order.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
 import { interceptCommits } from '../../../support/stores/bulk.ts'
@@ -52,8 +53,14 @@ it('the next writer finds the document of an account that only an unfinished ver
   expect(await documents()).toEqual(['acc_1:ord_1', 'acc_2:ord_1'])
 })
 
-it('a change repeated after a crash before its version record keeps updated_at', async () => {
-  await endBeforeHeads(1, ['acc_2'])
-  expect(await write(1, ['acc_2'])).toBe('unchanged')
-  expect(await write(1, ['acc_2'])).toBe('older')
+it('a change repeated after a crash before its version record dates what it wrote again', async () => {
+  const updatedAt = async (accountId: string) =>
+    (await readOrder(test.services.orders, 'ord_1', accountId))?.updated_at ?? ''
+  await write(1, [])
+  await endBeforeHeads(2, ['acc_2'])
+  const [owner, coproducer] = [await updatedAt('acc_1'), await updatedAt('acc_2')]
+  expect(await write(2, ['acc_2'])).toBe('written')
+  expect(await updatedAt('acc_1')).toBe(owner)
+  expect((await updatedAt('acc_2')) > coproducer).toBe(true)
+  expect(await write(2, ['acc_2'])).toBe('older')
 })

@@ -42,6 +42,7 @@ async function startBulkSender(
     nextWriteTimestamp: async () => ++writeTimestamp,
     hasLiveWrites: () => false,
     recordLiveWrites: async () => {},
+    lastWriteTimestamp: () => 0,
     fence: async () => {},
     release: async () => {},
   }

@@ -381,7 +381,7 @@ describe('a crash', () => {
     await crashAfter(2, 3, PAID)
     expect(await live(2, { deleted: true })).toBe('older')
     expect(index.order('acc_1', 'ord_1')).toMatchObject({ status: 'PAID' })
-    expect(await live(3, PAID)).toBe('unchanged')
+    expect(await live(3, PAID)).toBe('written')
     expect(announced().slice(2)).toEqual(['3 order.paid acc_1'])
   })
 

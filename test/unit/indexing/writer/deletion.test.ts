@@ -25,6 +25,7 @@ describe('a deletion', () => {
       createdKey: Date.parse('2026-03-01T12:00:00Z'),
       hasUpdatedAt: true,
       deleted: true,
+      writtenKey: index.lastWriteTimestamp,
       announced: { sequence: 0, lastPaymentId: null },
     })
   })

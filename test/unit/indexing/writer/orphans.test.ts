@@ -62,13 +62,6 @@ describe('a document without a version record', () => {
     expect(index.keys()).toEqual(['acc_1:ord_1'])
   })
 
-  it('a repeated version counts an orphan as visible', async () => {
-    await crashAfter(1, 1)
-    const before = updatedAt()
-    expect(await live(1)).toBe('unchanged')
-    expect([updatedAt(), index.record('ord_1')?.version]).toEqual([before, 1])
-  })
-
   it('an orphan keeps its date', async () => {
     await live(1, { changed_at: null })
     await crashAfter(1, 2)

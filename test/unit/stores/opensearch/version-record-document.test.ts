@@ -16,6 +16,7 @@ const read = (_source: unknown) => () =>
 it.each([
   ['of a release without events', record],
   ['of an order without a date of creation', { ...record, createdKey: null }],
+  ['with a write timestamp', { ...record, writtenKey: 5 }],
   ['with the last event', { ...record, announced }],
   ['with an announced state', { ...record, announced: { ...announced, tracked } }],
 ])('a version record %s is read as it was written', (_which, written) => {
@@ -33,6 +34,7 @@ it.each<[string, unknown]>([
   ['created_at', { created_at: '2026-03-01' }],
   ['filled', { filled: undefined }],
   ['deleted', { deleted: 'no' }],
+  ['written', { written: '5' }],
   ['announced', { announced: 7 }],
   ['announced', { announced: { ...announced, tracked: null } }],
   ['owner, accounts', { owner: 7, accounts: null }],

@@ -35,6 +35,8 @@ export interface Lease {
    * @throws Unavailable when the write targets must change first; an error of `clock-skew.ts`
    */
   nextWriteTimestamp(): Promise<number>
+  /** No document of any writer has a later write timestamp now, epoch milliseconds. */
+  lastWriteTimestamp(): number
   /** Whether any writer sent a bulk in live mode. */
   hasLiveWrites(): boolean
   /** Records in the lease document that this writer sends bulks in live mode. */
@@ -182,6 +184,7 @@ export async function startLease(
         await mutex(() => renew())
       }
     },
+    lastWriteTimestamp: () => lastWriteTimestamp,
     hasLiveWrites: () => current.record.stamped_live,
     async recordLiveWrites() {
       if (!current.record.stamped_live) await mutex(() => renew({ stamped_live: true }))

@@ -12,15 +12,19 @@ const writes: BulkWrites = {
   versionRecords: [record],
 }
 
+const LAST_WRITE_TIMESTAMP = 7
+
 /** A committer whose known states are full from the start. */
 function start() {
   const events: string[] = []
+  const sent: unknown[] = []
   const { promise: recordsSent, resolve: endRecords } = Promise.withResolvers<void>()
   let isFull = false
   let fullChecks = 0
   const committer = createCommitter({
     lease: {
       hasPendingTargets: () => false,
+      lastWriteTimestamp: () => LAST_WRITE_TIMESTAMP,
       recordLiveWrites: async () => {},
       fence: async () => void events.push('fence'),
     },
@@ -38,13 +42,14 @@ function start() {
       if (items.length === 0) return
       events.push(target)
       if (target === 'orders') return
+      sent.push(...items.map(({ source }) => JSON.parse(source?.(0) ?? '')))
       await recordsSent
       events.push('records sent')
     },
   })
-  const commit = async () =>
+  const commit = async (changes: Partial<BulkWrites> = {}) =>
     committer.commit(
-      writes,
+      { ...writes, ...changes },
       createOptimisticConcurrency(),
       await committer.fenceBeforeReads(),
       'live',
@@ -52,7 +57,7 @@ function start() {
   const fill = () => {
     isFull = true
   }
-  return { commit, events, endRecords, fill, fullChecks: () => fullChecks }
+  return { commit, events, sent, endRecords, fill, fullChecks: () => fullChecks }
 }
 
 it('full states are forgotten by a fence, once the bulks of records in flight have ended', async () => {
@@ -69,4 +74,11 @@ it('full states are forgotten by a fence, once the bulks of records in flight ha
   const written = ['orders', 'versionRecords', 'records sent']
   // Not after the fence, which lets writes of the new epoch through.
   expect(events).toEqual([...written, 'forget', 'fence', ...written])
+})
+
+it('a version record has the last write timestamp, and keeps its own if it writes no documents', async () => {
+  const { commit, sent, endRecords } = start()
+  endRecords()
+  await commit({ versionRecords: [record, { ...record, writtenKey: 3 }] })
+  expect(sent).toMatchObject([{ written: LAST_WRITE_TIMESTAMP }, { written: 3 }])
 })

@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest'
 import { parseConfig } from '../../../../src/config/config.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { openServices } from '../../../../src/services.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { readOrder } from '../../../support/orders/read-order.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { opensearch } from '../../../support/stores/backend.ts'
+import { thrownBy } from '../../../support/stores/scripted/scripted-nodes.ts'
 import { useServices } from '../../../support/stores/use-services.ts'
 
 const test = useServices()
@@ -54,6 +56,26 @@ it('a writer without a lease document makes no older version live that an operat
   await writeRestarted(sourceOrder({ id: 'ord_other' }))
   expect(await liveIndices()).toEqual(['orders-v2'])
   expect(await amount()).toBe(1)
+})
+
+it('a writer with a lease from before a reindex names the missing index and how to continue', async () => {
+  const path = `${test.prefix}writer/_doc/orders`
+  await test.write(order(1))
+  const { _source: lease } = await opensearch<{ _source: object }>('GET', path)
+  await test.reindexing.build()
+  await test.reindexing.finish()
+  await opensearch('PUT', path, lease)
+  const [live, missing] = [`${test.prefix}orders-v2`, `${test.prefix}orders-v1`]
+  const error = await thrownBy(writeRestarted(order(2)))
+  expect(error).toEqual(
+    new Unavailable(
+      `the alias ${test.prefix}orders is on ${live}, which the last writer did not write: ${missing}, which it wrote, is missing. Restore ${missing} from a snapshot and move the alias to it with POST _aliases. Or, if ${live} has all orders, delete the lease with DELETE ${path}`,
+    ),
+  )
+  await opensearch('DELETE', path)
+  await writeRestarted(order(2))
+  expect(await liveIndices()).toEqual(['orders-v2'])
+  expect(await amount()).toBe(2)
 })
 
 it('a reindex without a lease document starts at the live index', async () => {

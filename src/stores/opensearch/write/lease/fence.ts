@@ -5,7 +5,7 @@ import {
   type FilterGeneration,
   filterGenerations,
 } from '../../../../orders/filters/filter-generations.ts'
-import { readAliases } from '../../client/aliases.ts'
+import { existingIndices, readAliases } from '../../client/aliases.ts'
 import { type OpenSearch, read, write } from '../../client/client.ts'
 import { TOMBSTONES } from '../../client/documents/tombstone.ts'
 import { IndexMissing, isRejectedWith, NOT_FOUND } from '../../client/errors.ts'
@@ -115,8 +115,13 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     const sameEpoch = (alias: string) => alias.replace(/\d+$/, `${indexVersion(live)}`)
     const ofFirst = Object.keys(written[first]?.aliases ?? {})
     if (ofFirst.some((alias) => sameEpoch(alias) in ofLive)) return
+    const [existing] = await existingIndices(client, deadlineMs, [first])
+    const remedy = existing
+      ? `move it to ${first} with POST _aliases`
+      : // The lease is older than the end of a reindex, or the live index is lost.
+        `${first}, which it wrote, is missing. Restore ${first} from a snapshot and move the alias to it with POST _aliases. Or, if ${live} has all orders, delete the lease with DELETE ${names.writer}/_doc/orders`
     throw new Unavailable(
-      `the alias ${names.orders} is on ${live}, which the last writer did not write: move it to ${first} with POST _aliases`,
+      `the alias ${names.orders} is on ${live}, which the last writer did not write: ${remedy}`,
     )
   }
 

@@ -5,12 +5,13 @@ import {
   type FilterGeneration,
   filterGenerations,
 } from '../../../../orders/filters/filter-generations.ts'
-import { existingIndices, readAliases } from '../../client/aliases.ts'
+import { readAliases } from '../../client/aliases.ts'
 import { type OpenSearch, read, write } from '../../client/client.ts'
 import { TOMBSTONES } from '../../client/documents/tombstone.ts'
 import { IndexMissing, isRejectedWith, NOT_FOUND } from '../../client/errors.ts'
 import { countDocuments, refreshIndices } from '../../client/shards.ts'
-import { concreteIndex, type IndexNames, indexVersion } from '../../indices/index-names.ts'
+import { concreteIndex, type IndexNames } from '../../indices/index-names.ts'
+import { findMisplacement } from '../../indices/read-alias.ts'
 import { readVersionRecordIndices } from '../../indices/version-record-index.ts'
 import type { LeaseRecord } from '../../lease-document.ts'
 import { revertPartialWrites } from '../revert-partial-writes.ts'
@@ -49,7 +50,9 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     async raise({ epoch, targets, version_records: versionRecords = [] }) {
       // A rollback reads the live index, which is no target any more.
       const before = await readLiveIndices()
-      await assertWasTarget(before, targets)
+      const misplacement = await findMisplacement({ client, names, deadlineMs }, before, targets)
+      // Reverting the targets to that index would remove or replace all orders.
+      if (misplacement !== null) throw new Unavailable(misplacement)
       const readable = new Set([...targets, ...before.filter(names.isVersion)])
       await swapAliases(epoch, [...readable], versionRecords)
       if (await hasOlderBulks(epoch)) {
@@ -97,32 +100,6 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
     // A fence that moved the alias to another index would hide the loss of the live one.
     if (live.length === 0) throw new Unavailable('no index has the alias of the orders')
     return live
-  }
-
-  /**
-   * A fence gives the live index and every target a write alias of one epoch. Reverting the targets
-   * to an index without one, to which the read alias was moved by hand, would remove or replace all
-   * orders. A restored index may have the alias of an earlier epoch.
-   */
-  async function assertWasTarget(
-    [live = '', ...others]: readonly string[],
-    targets: readonly string[],
-  ): Promise<void> {
-    const [first = ''] = targets
-    if (others.length > 0 || targets.includes(live)) return
-    const written = await readAliases(client, deadlineMs, names.writeAliases)
-    const ofLive = written[live]?.aliases ?? {}
-    const sameEpoch = (alias: string) => alias.replace(/\d+$/, `${indexVersion(live)}`)
-    const ofFirst = Object.keys(written[first]?.aliases ?? {})
-    if (ofFirst.some((alias) => sameEpoch(alias) in ofLive)) return
-    const [existing] = await existingIndices(client, deadlineMs, [first])
-    const remedy = existing
-      ? `move it to ${first} with POST _aliases`
-      : // The lease is older than the end of a reindex, or the live index is lost.
-        `${first}, which it wrote, is missing. Restore ${first} from a snapshot and move the alias to it with POST _aliases. Or, if ${live} has all orders, delete the lease with DELETE ${names.writer}/_doc/orders`
-    throw new Unavailable(
-      `the alias ${names.orders} is on ${live}, which the last writer did not write: ${remedy}`,
-    )
   }
 
   /** No bulk runs and everything is refreshed, so readers see no difference. */

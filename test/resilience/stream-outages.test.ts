@@ -144,7 +144,7 @@ describe('the Redis of the change stream', () => {
       await expect
         .poll(() => watch.operations('/health/ready'))
         .toBe(
-          '{"status":"unavailable","checks":{"orders":"ok","stamps":"ok","stream":"unavailable"}}',
+          '{"status":"unavailable","checks":{"orders":"ok","stamps":"ok","stream":"unavailable","alias":"ok"}}',
         )
       expect(await watch.metric('indexing_is_writer')).toBe(1)
     } finally {

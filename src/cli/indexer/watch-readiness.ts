@@ -9,13 +9,17 @@ import type { ChangeStream } from '../../indexing/sources/change-stream.ts'
 import { MAX_CLOCK_SKEW_MS } from '../../indexing/writer/clock-skew.ts'
 import type { Stores } from '../../stores/stores.ts'
 
-/** Checks what a watch needs: the order store, its write timestamps, and the change stream. */
+/**
+ * Checks what a watch needs: the order store, its write timestamps, and the change stream. A fault
+ * of the read alias is a warning, since changes are written.
+ */
 export function createWatchReadiness(
   { orders, inspection }: Pick<Stores, 'orders' | 'inspection'>,
   stream: Pick<ChangeStream, 'ping'>,
+  alias: { isFaulty(): boolean },
   logger: Logger,
 ): Readiness {
-  return createReadinessCheck(
+  const check = createReadinessCheck(
     {
       orders: () => probeOrders(orders),
       stamps: () => checkWriteTimestamps(inspection),
@@ -24,6 +28,10 @@ export function createWatchReadiness(
     'changes are delayed',
     logger,
   )
+  return async () => {
+    const { status, checks } = await check()
+    return { status, checks: { ...checks, alias: alias.isFaulty() ? 'degraded' : 'ok' } }
+  }
 }
 
 /** Timestamps further ahead hide changes from `updated_lt=<now>` and stop writers on OpenSearch. */

@@ -15,6 +15,7 @@ import { openChangeStream, type Services } from '../../services.ts'
 import type { CommandContext } from '../command-context.ts'
 import { runUntilSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
+import { monitorReadAlias } from './read-alias-monitor.ts'
 import { createWatchLog } from './watch-log.ts'
 import { createWatchReadiness } from './watch-readiness.ts'
 
@@ -47,9 +48,11 @@ async function watchWithOperations(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
+  const alias = monitorReadAlias(inspection, logger)
   const metrics = createIndexingMetrics(
     () => stream.backlog(),
     async () => writeTimestampsAheadMs(await inspection.writeTimestamps()),
+    alias.isFaulty,
   )
   registerProcessMetrics(metrics)
   const lag = createLagTracker({
@@ -58,7 +61,7 @@ async function watchWithOperations(
     onLag: (seconds) => metrics.lagSeconds.observe(seconds),
   })
   const log = createWatchLog(logger)
-  const readiness = createWatchReadiness({ orders, inspection }, stream, logger)
+  const readiness = createWatchReadiness({ orders, inspection }, stream, alias, logger)
   const operations = buildOperationsApp(readiness, metrics)
   try {
     await listenOperations(operations, config, logger)
@@ -86,6 +89,7 @@ async function watchWithOperations(
       },
     })
   } finally {
+    alias.stop()
     lag.stop()
     log.close()
     await operations.close()

@@ -130,4 +130,9 @@ export interface IndexInspection {
   overview(maxWaitMs: number): Promise<IndexOverview>
   /** Cheap enough for every health check. @throws Unavailable, like `overview` */
   writeTimestamps(): Promise<WriteTimestampState>
+  /**
+   * Why clients miss orders, and what to do: the store reads another index than it writes, or hides
+   * a part of it. `null` without such a fault. As cheap as `writeTimestamps`.
+   */
+  readAliasFault(): Promise<string | null>
 }

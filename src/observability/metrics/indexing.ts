@@ -18,11 +18,13 @@ const OUTCOMES = ['written', 'unchanged', 'older', 'refused'] satisfies (keyof B
 
 /**
  * `backlog` counts unacknowledged entries of the stream. `writeTimestampsAheadMs` is how far write
- * timestamps are ahead of the store's clock. Each scrape calls both.
+ * timestamps are ahead of the store's clock. `isAliasFaulty`: clients miss orders because of the
+ * read alias. Each scrape calls all three.
  */
 export function createIndexingMetrics(
   backlog: () => Promise<number>,
   writeTimestampsAheadMs: () => Promise<number>,
+  isAliasFaulty: () => boolean,
 ): IndexingMetrics {
   const registry = new Registry()
   const registers = [registry]
@@ -66,5 +68,13 @@ export function createIndexingMetrics(
     },
   })
   writeTimestampsAhead.set(0)
+  new Gauge({
+    name: 'indexing_read_alias_faulty',
+    help: '1 while the read alias has a filter, or is on an index that no writer writes; 0 otherwise.',
+    registers,
+    collect() {
+      this.set(Number(isAliasFaulty()))
+    },
+  })
   return { registry, changes, lostChanges, lagSeconds, isWriter }
 }

@@ -109,6 +109,7 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
     },
 
     writeTimestamps,
+    readAliasFault: async () => null,
   }
 }
 

@@ -57,7 +57,7 @@ it('the watch retries during an OpenSearch outage, logs it once and loses no cha
   await expect
     .poll(() => watch.operations('/health/ready'))
     .toBe(
-      '{"status":"unavailable","checks":{"orders":"unavailable","stamps":"unavailable","stream":"ok"}}',
+      '{"status":"unavailable","checks":{"orders":"unavailable","stamps":"unavailable","stream":"ok","alias":"ok"}}',
     )
   expect(await feed.backlog()).toBe(2)
   proxy.refuse = false

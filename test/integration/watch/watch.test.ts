@@ -86,7 +86,7 @@ describe('index watch', () => {
     await expect.poll(() => watch.metric('indexing_lag_seconds_count'), SOON).toBe(5)
     await expect
       .poll(() => watch.operations('/health/ready'))
-      .toBe('{"status":"ok","checks":{"orders":"ok","stamps":"ok","stream":"ok"}}')
+      .toBe('{"status":"ok","checks":{"orders":"ok","stamps":"ok","stream":"ok","alias":"ok"}}')
     expect(await watch.operations('/health/live')).toBe('{"status":"ok"}')
   })
 })

@@ -56,6 +56,7 @@ function exported() {
   const indexing = createIndexingMetrics(
     async () => 0,
     async () => 0,
+    () => false,
   )
   const none = { due: 0, oldestDueAt: null }
   createWebhookMetrics(serving.registry, {
@@ -192,6 +193,7 @@ describe('the alerts', () => {
     'indexing_changes_lost_total',
     'indexing_changes_total',
     'indexing_stamps_ahead_seconds',
+    'indexing_read_alias_faulty',
     'webhook_oldest_due_seconds',
     'webhook_due_deliveries',
     'webhook_is_dispatcher',

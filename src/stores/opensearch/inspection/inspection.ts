@@ -3,11 +3,14 @@ import type {
   InspectedDocument,
 } from '../../../indexing/consistency-check/index-inspection.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
+import { readAliases } from '../client/aliases.ts'
 import {
   type MgetDocument,
   type MgetRequest,
   readDocuments,
 } from '../client/documents/read-documents.ts'
+import { findFilter, findMisplacement } from '../indices/read-alias.ts'
+import { leaseDocument } from '../lease-document.ts'
 import { checksumMatches } from '../order-documents/checksum-header.ts'
 import { documentAddress, storedBytes } from '../order-documents/order-document-source.ts'
 import { readByOrder } from '../order-documents/read-by-order.ts'
@@ -69,5 +72,13 @@ export function createOpenSearchInspection(options: OpenSearchInspectionOptions)
     scanVersionRecords: () => scanVersionRecords(options),
     overview: (maxProbeMs) => readOverview(options, maxProbeMs),
     writeTimestamps: () => readWriteTimestamps(options, healthDeadlineMs),
+
+    async readAliasFault() {
+      const lease = await leaseDocument(client, names, healthDeadlineMs).read()
+      const indices = await readAliases(client, healthDeadlineMs, [names.orders])
+      const live = Object.keys(indices)
+      const targets = lease?.record.targets ?? live
+      return (await findMisplacement(options, live, targets)) ?? findFilter(names, indices)
+    },
   }
 }

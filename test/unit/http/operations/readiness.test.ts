@@ -8,12 +8,14 @@ const NOON = Date.parse('2026-03-01T12:00:00Z')
 
 let unavailable: string[]
 let lastStampMs: number | null
+let isFaulty: boolean
 let logged: { msg: string; reasons?: Record<string, string> }[]
 let readiness: Readiness
 let watchReadiness: Readiness
 beforeEach(() => {
   unavailable = []
   lastStampMs = null
+  isFaulty = false
   logged = []
   const check = (name: string) => async () => {
     if (unavailable.includes(name))
@@ -34,10 +36,10 @@ beforeEach(() => {
   }
   const stream = { ping: async () => void (await check('stream')()) }
   const watched = { ...services, inspection } as unknown as WatchServices
-  watchReadiness = createWatchReadiness(watched, stream, logger)
+  watchReadiness = createWatchReadiness(watched, stream, { isFaulty: () => isFaulty }, logger)
 })
 
-const WATCH_OK = { orders: 'ok', stamps: 'ok', stream: 'ok' }
+const WATCH_OK = { orders: 'ok', stamps: 'ok', stream: 'ok', alias: 'ok' }
 const OK = { status: 'ok', checks: { orders: 'ok', keys: 'ok', limits: 'ok' } }
 
 it('the service is ready, without a log line, when every store responds', async () => {
@@ -107,4 +109,11 @@ it('a watch is not ready while write timestamps are more than 5 s ahead of the c
       reasons: { stamps: 'write timestamps are 126230400 s ahead of the clock' },
     },
   ])
+})
+
+it('a watch is ready while the read alias has a fault, and the response reports it', async () => {
+  isFaulty = true
+  const checks = { ...WATCH_OK, alias: 'degraded' }
+  expect(await watchReadiness()).toEqual({ status: 'ok', checks })
+  expect(logged).toEqual([])
 })

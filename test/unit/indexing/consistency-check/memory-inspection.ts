@@ -34,6 +34,7 @@ export function createMemoryInspection() {
       for (const record of [...records.values()]) yield [record]
     },
     writeTimestamps: async () => ({ lastWriteTimestamp: null, clockMs: 0 }),
+    readAliasFault: async () => null,
   }
   return {
     ...inspection,

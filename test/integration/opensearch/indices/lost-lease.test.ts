@@ -78,6 +78,30 @@ it('a writer with a lease from before a reindex names the missing index and how 
   expect(await amount()).toBe(2)
 })
 
+it.each([
+  ['finish', 'orders-v1', 'orders-v2', () => test.reindexing.finish()],
+  ['rollback', 'orders-v2', 'orders-v1', () => test.reindexing.rollBack()],
+])(
+  'a writer with a lease from before a %s names the missing index and that command',
+  async (command, missing, live, end) => {
+    const path = `${test.prefix}writer/_doc/orders`
+    await test.write(order(1))
+    await test.reindexing.build()
+    const { _source: lease } = await opensearch<{ _source: object }>('GET', path)
+    await end()
+    await opensearch('PUT', path, lease)
+    expect(await thrownBy(writeRestarted(order(2)))).toEqual(
+      new Unavailable(
+        `a write target is missing: "index reindex --finish" or "--rollback" removes it from the lease: no such index [${test.prefix}${missing}]`,
+      ),
+    )
+    expect(await test.run('reindex', `--${command}`)).toMatchObject({ code: 0 })
+    await writeRestarted(order(2))
+    expect(await liveIndices()).toEqual([live])
+    expect(await amount()).toBe(2)
+  },
+)
+
 it('a reindex without a lease document starts at the live index', async () => {
   await loseLeaseAfterReindex()
   const { code, stderr } = await test.run('reindex')

@@ -5,7 +5,7 @@ import {
   type FilterGeneration,
   filterGenerations,
 } from '../../../../orders/filters/filter-generations.ts'
-import { readAliases } from '../../client/aliases.ts'
+import { existingIndices, readAliases } from '../../client/aliases.ts'
 import { type OpenSearch, read, write } from '../../client/client.ts'
 import { TOMBSTONES } from '../../client/documents/tombstone.ts'
 import { IndexMissing, isRejectedWith, NOT_FOUND } from '../../client/errors.ts'
@@ -163,7 +163,18 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
       ...[...targets, ...records].map((index) => ({
         add: { index, alias: names.writeAlias(index, epoch), is_write_index: true },
       })),
-    ])
+    ]).catch((error) => nameMissingTarget(error, targets))
+  }
+
+  /** Such as after a restore of a lease from before the end of a reindex. */
+  async function nameMissingTarget(error: unknown, targets: readonly string[]): Promise<never> {
+    if (!(error instanceof IndexMissing)) throw error
+    const existing = await existingIndices(client, deadlineMs, targets)
+    const missing = targets.find((index) => !existing.includes(index))
+    if (missing === undefined) throw error
+    throw new IndexMissing(
+      `a write target is missing: "index reindex --finish" or "--rollback" removes it from the lease: no such index [${missing}]`,
+    )
   }
 
   async function updateAliases(actions: object[]): Promise<void> {

@@ -1,20 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { retryUntilDeadline } from '../../../../lib/async/retry-until-deadline.ts'
 import { Unavailable } from '../../../../lib/errors/unavailable.ts'
-import {
-  type FilterGeneration,
-  filterGenerations,
-} from '../../../../orders/filters/filter-generations.ts'
-import { existingIndices, readAliases } from '../../client/aliases.ts'
-import { type OpenSearch, read, write } from '../../client/client.ts'
-import { TOMBSTONES } from '../../client/documents/tombstone.ts'
-import { IndexMissing, isRejectedWith, NOT_FOUND } from '../../client/errors.ts'
-import { countDocuments, refreshIndices } from '../../client/shards.ts'
-import { concreteIndex, type IndexNames } from '../../indices/index-names.ts'
+import { type OpenSearch, read } from '../../client/client.ts'
+import { IndexMissing } from '../../client/errors.ts'
+import { refreshIndices } from '../../client/shards.ts'
+import type { IndexNames } from '../../indices/index-names.ts'
 import { findMisplacement } from '../../indices/read-alias.ts'
-import { readVersionRecordIndices } from '../../indices/version-record-index.ts'
 import type { LeaseRecord } from '../../lease-document.ts'
 import { revertPartialWrites } from '../revert-partial-writes.ts'
+import { createFencedAliases } from './fenced-aliases.ts'
 
 export interface Fence {
   /**
@@ -46,15 +40,17 @@ const BULK_ACTIONS = 'indices:data/write/bulk*'
  * Creates the fence of one cluster: swaps the write aliases, then polls the task list every 25 ms.
  */
 export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions): Fence {
+  const aliases = createFencedAliases({ client, names, deadlineMs, attempt: retryUnknownAlias })
+
   return {
     async raise({ epoch, targets, version_records: versionRecords = [] }) {
       // A rollback reads the live index, which is no target any more.
-      const before = await readLiveIndices()
+      const before = await aliases.readLive()
       const misplacement = await findMisplacement({ client, names, deadlineMs }, before, targets)
       // Reverting the targets to that index would remove or replace all orders.
       if (misplacement !== null) throw new Unavailable(misplacement)
       const readable = new Set([...targets, ...before.filter(names.isVersion)])
-      await swapAliases(epoch, [...readable], versionRecords)
+      await aliases.swap(epoch, [...readable], versionRecords)
       if (await hasOlderBulks(epoch)) {
         onDelay('waiting for bulks of an earlier epoch to end')
         do await pause(POLL_MS)
@@ -62,7 +58,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
         return false
       }
       await refreshIndices(client, deadlineMs, targets)
-      const live = await readLiveIndices()
+      const live = await aliases.readLive()
       const [liveIndex = '', ...others] = live
       for (const index of targets.filter((target) => others.length === 0 && target !== liveIndex)) {
         const isReverted = await revertPartialWrites({
@@ -77,7 +73,7 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
         })
         if (isReverted) return false
       }
-      await makeFirstTargetLive(epoch, targets, live, versionRecords)
+      await aliases.makeFirstTargetLive(epoch, targets, live, versionRecords)
       return true
     },
   }
@@ -93,96 +89,6 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
       },
     }
     return retryUntilDeadline(policy, work)
-  }
-
-  async function readLiveIndices(): Promise<string[]> {
-    const live = Object.keys(await readAliases(client, deadlineMs, [names.orders]))
-    // A fence that moved the alias to another index would hide the loss of the live one.
-    if (live.length === 0) throw new Unavailable('no index has the alias of the orders')
-    return live
-  }
-
-  /** No bulk runs and everything is refreshed, so readers see no difference. */
-  async function makeFirstTargetLive(
-    epoch: number,
-    [index = '']: readonly string[],
-    live: readonly string[],
-    versionRecords: readonly string[],
-  ): Promise<void> {
-    const alias = names.writeAlias(index, epoch)
-    const changes = [
-      ...moveAlias(names.orders, live, [index]),
-      ...(await moveFilterAliases(index, alias)),
-      ...(await moveVersionRecords(versionRecords)),
-    ]
-    if (changes.length === 0) return
-    const writeAlias = { index, alias }
-    await updateAliases([
-      { remove: { ...writeAlias, must_exist: true } }, // Fails for a writer of an earlier epoch.
-      { add: { ...writeAlias, is_write_index: true } },
-      ...changes,
-    ])
-  }
-
-  async function moveFilterAliases(index: string, writeAlias: string): Promise<object[]> {
-    const changes: object[] = []
-    for (const generation of filterGenerations) {
-      const query = lacksColumns(generation)
-      const lacking = await retryUnknownAlias(() =>
-        countDocuments(client, deadlineMs, writeAlias, { query, terminate_after: 1 }),
-      )
-      const alias = names.filterAlias(generation)
-      const current = Object.keys(await readAliases(client, deadlineMs, [alias]))
-      changes.push(...moveAlias(alias, current, lacking === 0 ? [index] : []))
-    }
-    return changes
-  }
-
-  /** Version records are read by id only, so the new index needs no refresh. */
-  async function moveVersionRecords([index]: readonly string[]): Promise<object[]> {
-    if (index === undefined) return []
-    const current = await readVersionRecordIndices(client, names, deadlineMs)
-    return moveAlias(names.versionRecords, current, [index])
-  }
-
-  async function swapAliases(
-    epoch: number,
-    targets: readonly string[],
-    versionRecords: readonly string[],
-  ): Promise<void> {
-    const records = [
-      concreteIndex(names.eventRecords, 1),
-      ...(versionRecords.length > 0 ? versionRecords : [concreteIndex(names.versionRecords, 1)]),
-    ]
-    const aliases = await readAliases(client, deadlineMs, names.writeAliases)
-    await updateAliases([
-      ...Object.entries(aliases).flatMap(([index, { aliases }]) =>
-        // `must_exist` fails the whole swap when another writer changed the aliases since the read.
-        Object.keys(aliases).map((alias) => ({ remove: { index, alias, must_exist: true } })),
-      ),
-      ...[...targets, ...records].map((index) => ({
-        add: { index, alias: names.writeAlias(index, epoch), is_write_index: true },
-      })),
-    ]).catch((error) => nameMissingTarget(error, targets))
-  }
-
-  /** Such as after a restore of a lease from before the end of a reindex. */
-  async function nameMissingTarget(error: unknown, targets: readonly string[]): Promise<never> {
-    if (!(error instanceof IndexMissing)) throw error
-    const existing = await existingIndices(client, deadlineMs, targets)
-    const missing = targets.find((index) => !existing.includes(index))
-    if (missing === undefined) throw error
-    throw new IndexMissing(
-      `a write target is missing: "index reindex --finish" or "--rollback" removes it from the lease: no such index [${missing}]`,
-    )
-  }
-
-  async function updateAliases(actions: object[]): Promise<void> {
-    const { acknowledged } = await write(deadlineMs, (options) =>
-      client.indices.updateAliases({ body: { actions: actions as [] } }, options),
-    ).catch(throwAliasConflict)
-    if (!acknowledged)
-      throw new Unavailable('a node of OpenSearch did not acknowledge the new write aliases')
   }
 
   async function hasOlderBulks(epoch: number): Promise<boolean> {
@@ -201,26 +107,6 @@ export function createFence({ client, names, deadlineMs, onDelay }: FenceOptions
       (opaqueId) => opaqueId.startsWith(writerPrefix) && opaqueId !== names.opaqueId(epoch),
     )
   }
-}
-
-/** Matches the documents of releases before a generation. */
-const lacksColumns = ({ marker }: FilterGeneration) => ({
-  bool: { must_not: [TOMBSTONES, { exists: { field: marker } }] },
-})
-
-/** The changes of an alias that is on the indices `from` and must be on `to`. */
-function moveAlias(alias: string, from: readonly string[], to: readonly string[]): object[] {
-  const removed = from.filter((index) => !to.includes(index))
-  const added = to.filter((index) => !from.includes(index))
-  return [
-    ...removed.map((index) => ({ remove: { index, alias } })),
-    ...added.map((index) => ({ add: { index, alias } })),
-  ]
-}
-
-function throwAliasConflict(error: unknown): never {
-  if (!isRejectedWith(error, NOT_FOUND)) throw error
-  throw new Unavailable('the write aliases changed while they were swapped', { cause: error })
 }
 
 interface TaskList {

@@ -1,3 +1,5 @@
+import { fstatSync, statSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { escapeControls, replaceControls } from '../lib/text/control-characters.ts'
 import type { CommandContext, ProgramIo } from './command-context.ts'
 
@@ -36,13 +38,18 @@ export function printSecret(
 ): Promise<void> {
   return new Promise((resolve) => {
     stdout.write(text, (error) => {
-      if (error) {
+      if (error || isDiscarded(stdout)) {
         stderr.write(`${nextStep}\n`)
         setFailed()
       }
       resolve()
     })
   })
+}
+
+/** Whether it is the null device, which Node also opens in place of a closed stdout (`>&-`). */
+function isDiscarded({ fd }: Pick<ProgramIo['stdout'], 'fd'>): boolean {
+  return fd !== undefined && fstatSync(fd).rdev === statSync(devNull).rdev
 }
 
 /**

@@ -85,6 +85,17 @@ describe('a secret that cannot be printed', () => {
     )
   })
 
+  it.each([
+    ['>&-', 'closed'],
+    ['> /dev/null', 'discarded'],
+  ])('fails the command also with %s, where its stdout is %s', async (redirection) => {
+    const command = ['sh', '-c', `exec "$@" ${redirection}`, 'sh']
+    const args = ['keys', 'create', ...account]
+    const { code, stderr } = await runProcess(args, { DATA_DIR: folder }, '', command)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/"keys roll key_\w+ --overlap 0s"\n$/)
+  })
+
   it('fails the command also when the reader of the pipe has ended', async () => {
     // The command starts once `true`, its reader, has ended.
     const line = '{ sleep 1; "$@"; echo "exit $?" >&2; } | true'

@@ -1,5 +1,6 @@
-import { createReadStream } from 'node:fs'
+import { constants, createReadStream, openSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { Socket } from 'node:net'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { errorText } from '../../lib/errors/error-text.ts'
@@ -40,9 +41,25 @@ export async function openInput(
   signal: AbortSignal,
 ): Promise<LoadInput> {
   if (file === '-') return withByteCount('standard input', stdin, null, signal)
-  const { size } = await stat(file).catch(unreadable(file))
-  const stream = createReadStream(file, { highWaterMark: CHUNK_BYTES })
-  return withByteCount(file, stream, size || null, signal)
+  const info = await stat(file).catch(unreadable(file))
+  const isPipe = info.isFIFO() && process.platform === 'linux'
+  const stream = isPipe ? openPipe(file) : createReadStream(file, { highWaterMark: CHUNK_BYTES })
+  return withByteCount(file, stream, info.size || null, signal)
+}
+
+/**
+ * A thread that waits for the writer of a pipe keeps the process from ending, so none does. Not on
+ * macOS, where a pipe opened in this way ends before its first writer.
+ */
+function openPipe(file: string): Readable {
+  try {
+    return new Socket({
+      fd: openSync(file, constants.O_RDONLY | constants.O_NONBLOCK),
+      writable: false,
+    })
+  } catch (error) {
+    return unreadable(file)(error)
+  }
 }
 
 function withByteCount(

@@ -1,8 +1,12 @@
+import { execFileSync } from 'node:child_process'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openInput } from '../../../../src/cli/indexer/load-input.ts'
+import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 it('an input that fails before it is read is reported by the first read', async () => {
   const stdin = new PassThrough()
@@ -34,4 +38,38 @@ it.each([
     expect(read).toContain(`cannot read orders from standard input: this is ${format}: `)
     expect(read).toContain(program)
   }
+})
+
+describe('a named pipe', () => {
+  async function openPipe() {
+    const file = join(createTestFolder(), 'pipe')
+    execFileSync('mkfifo', [file])
+    const stopping = new AbortController()
+    const input = await openInput(file, new PassThrough(), stopping.signal)
+    return { file, stopping, bytesRead: input.bytesRead, read: buffer(input.chunks) }
+  }
+
+  it('stops waiting for its first writer after a signal', async () => {
+    const { stopping, read } = await openPipe()
+    stopping.abort()
+    await expect(read).rejects.toThrow('interrupted')
+  })
+
+  it('stops waiting for more after a signal', async () => {
+    const { file, stopping, bytesRead, read } = await openPipe()
+    const writer = await open(file, 'w')
+    await writer.write('{}\n')
+    await expect.poll(bytesRead).toBe(3)
+    stopping.abort()
+    await expect(read).rejects.toThrow('interrupted')
+    await writer.close()
+  })
+
+  it('is read until its writer closes it', async () => {
+    const { file, read } = await openPipe()
+    const writer = await open(file, 'w')
+    await writer.write('{}\n')
+    await writer.close()
+    expect(`${await read}`).toBe('{}\n')
+  })
 })

@@ -128,6 +128,19 @@ describe('the mode options of index load', () => {
     expect(stderr).toMatch(/cannot be used with option/)
   })
 
+  it.each([
+    [[], /^warning: --announce-since has no effect without --live or --repair/],
+    [['--live'], /^$/],
+    [['--repair'], /^$/],
+  ])(
+    'index load warns of --announce-since where no webhook is sent: %j',
+    async (mode, expected) => {
+      const { code, stderr } = await load('ord_1', '--announce-since=2026-03-01T00:00:00Z', ...mode)
+      expect(code).toBe(0)
+      expect(stderr).toMatch(expected)
+    },
+  )
+
   it('the mode options of index load are listed in the help', async () => {
     const { stdout } = await runCommand(['index', 'load', '--help'], backend.env)
     for (const option of ['--live', '--history', '--repair']) expect(stdout).toContain(option)

@@ -21,6 +21,9 @@ interface LoadFlags extends JsonFlag, WriterFlags {
   fromLine: number
 }
 
+const NO_WEBHOOKS =
+  'warning: --announce-since has no effect without --live or --repair: such a load sends no webhooks\n'
+
 /** `index load`. */
 export function addLoad(index: Command, withServices: WithServices, context: CommandContext): void {
   index
@@ -69,6 +72,8 @@ export function addLoad(index: Command, withServices: WithServices, context: Com
     .option('--json', 'print the summary as JSON')
     .action(async (file: string, flags: LoadFlags) => {
       const signal = abortOnSignal(context)
+      const sendsWebhooks = flags.live ?? flags.repair ?? false
+      if (flags.announceSince !== undefined && !sendsWebhooks) context.stderr.write(NO_WEBHOOKS)
       const summary = flags.dryRun
         ? await runWithProgress(file, context, signal, checkAndReport(flags))
         : await withServices<Timed<LoadSummary | EnqueueSummary>>((services, config) =>

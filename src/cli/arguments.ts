@@ -13,8 +13,7 @@ export function account(text: string): string {
 
 /** Parses scopes separated by commas; an empty string grants no access. */
 export function scopeList(text: string): Scope[] {
-  const names = text === '' ? [] : text.split(',')
-  return names.map((name) => {
+  return [...new Set(list(text))].map((name) => {
     const scope = scopes.find((known) => known === name)
     if (scope !== undefined) return scope
     throw new InvalidArgumentError(`Expected one of ${scopes.join(', ')}, or '' for no access.`)

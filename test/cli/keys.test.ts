@@ -63,6 +63,11 @@ describe('keys create', () => {
     expect((await create(...options)).scopes).toEqual(['orders:read_masked'])
   })
 
+  it('accepts a repeated scope, with spaces around its commas', async () => {
+    const { scopes } = await create('--account', 'acc_1', '--scopes', 'orders:read, orders:read ')
+    expect(scopes).toEqual(['orders:read'])
+  })
+
   it('creates no key that reads orders both with personal data and without', async () => {
     const scopes = 'orders:read,orders:read_masked'
     const { code, stdout, stderr } = await run(

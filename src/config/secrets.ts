@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorText } from '../lib/errors/error-text.ts'
-import { createFolder } from '../lib/files/private-files.ts'
+import { createFolder, NO_FOLDER_ADVICE } from '../lib/files/private-files.ts'
 import { syncFolderSync } from '../lib/files/sync-folder.ts'
 import { hmacSha256 } from '../lib/secrets/hmac.ts'
 import type { NamedSecret, NamedSecrets } from '../lib/secrets/named-secret.ts'
@@ -153,8 +153,6 @@ function createSecrets(file: string, dataDir: string): void {
 }
 
 const CREATION_ADVICE = 'Free space in DATA_DIR, or let this process write there'
-const NO_FOLDER_ADVICE =
-  "This path is a file, or a link to a folder that does not exist: mount the link's folder, or correct DATA_DIR"
 
 /** Hard-links a complete file into place, so that concurrent starts agree on one file. */
 function createAtomically(file: string, dataDir: string): void {

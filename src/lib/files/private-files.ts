@@ -19,6 +19,10 @@ export function createFolder(path: string): void {
   syncFolderSync(parent) // It holds the entry of the folder.
 }
 
+/** The next step after the error EEXIST of {@link createFolder} for DATA_DIR. */
+export const NO_FOLDER_ADVICE =
+  "This path is a file, or a link to a folder that does not exist: mount the link's folder, or correct DATA_DIR"
+
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }

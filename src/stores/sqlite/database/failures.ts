@@ -1,4 +1,5 @@
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
+import { NO_FOLDER_ADVICE } from '../../../lib/files/private-files.ts'
 
 export const SQLITE_BUSY = 5
 const SQLITE_READONLY = 8
@@ -58,6 +59,7 @@ function resultCode(error: unknown): number | undefined {
 
 /** The next step after an error of a file, as sentences that follow its message; may be empty. */
 export function adviceAfter(file: string, error: unknown): string {
+  if ((error as NodeJS.ErrnoException).code === 'EEXIST') return `. ${NO_FOLDER_ADVICE}`
   if (isDamage(error) && file.endsWith('.lock')) return LOCK_ADVICE
   return ADVICE.get(resultCode(error)) ?? ''
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
@@ -48,6 +48,16 @@ it.each([
     expect(opening).toThrow(OWNER_ADVICE)
   },
 )
+
+it.each([
+  ['is a file', 'any.db'],
+  ['is below a file', 'folder/any.db'],
+])('a data folder that %s is named with what to correct', (_name, path) => {
+  writeFileSync(file('file'), '')
+  expect(() => openDatabase(join(file('file'), path), [], 20)).toThrow(
+    `mkdir '${file('file')}'. This path is a file, or a link`,
+  )
+})
 
 describe('a writer whose files cannot be opened', () => {
   it.each([

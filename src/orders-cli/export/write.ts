@@ -6,6 +6,7 @@ import {
 } from '../../client/client.ts'
 import { isRefusedPath } from '../../client/get-account.ts'
 import { monotonicClock } from '../../lib/clock.ts'
+import { replaceControls } from '../../lib/text/control-characters.ts'
 import { type Context, writeText } from '../context.ts'
 import { CommandError, ResumableError } from '../errors.ts'
 import { commandLine, count, duration, size } from '../terminal/format-text.ts'
@@ -99,7 +100,9 @@ export async function exportToStdout(job: Export, context: Context): Promise<voi
   let head = format.head
   try {
     for await (const page of pagesOf(job, null, signal)) {
-      if ((await writeText(stdout, head + encode(page, format))) === 'closed') return
+      const text = head + encode(page, format)
+      const shown = stdout.isTTY ? replaceControls(text) : text
+      if ((await writeText(stdout, shown)) === 'closed') return
       head = ''
       orders += page.orders.length
       if (showsProgress) progress.update(orders)

@@ -3,7 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { finish, runOrders, spawnOrders } from '../../../support/orders-cli/orders-cli.ts'
+import {
+  finish,
+  ordersInShell,
+  runOrders,
+  spawnOrders,
+  startOnTerminal,
+} from '../../../support/orders-cli/orders-cli.ts'
 import {
   changed,
   type OrdersService,
@@ -198,4 +204,19 @@ it('orders get prints no control character of a text that a buyer chose', async 
   const { stdout } = await run(['get', order.id])
   expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u)
   expect(JSON.parse(stdout).customer.name).toBe(name)
+})
+
+it('orders export shows no control character of a text on a terminal, and keeps it in a pipe', async () => {
+  const [, order] = service.visible()
+  if (order === undefined) throw new Error('no order')
+  const name = 'Ana\u009b2J\u202e'
+  await service.write([{ ...changed(order), customer: { ...order.customer, name } }])
+  for (const format of ['csv', 'csv-br', 'ndjson']) {
+    const command = ordersInShell(`export --format ${format} 2> /dev/null`)
+    const place = { cwd: service.folder, env: service.env }
+    const { stdout } = await finish(startOnTerminal(command, place))
+    expect(stdout).toContain('Ana\ufffd2J\ufffd')
+    expect(stdout).not.toMatch(/[^\P{Cc}\r\n]|\p{Bidi_Control}/u)
+    expect((await run(['export', '--format', format])).stdout).toContain(name)
+  }
 })

@@ -62,7 +62,6 @@ function buildProgram(context: CommandContext): Command {
   const { env, stdout, stderr } = context
   const program = new Command('public-orders-api')
     .description('The public Orders API: serve requests, manage keys and webhooks, write the index')
-    .showHelpAfterError('(--help lists the commands and options)')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -113,5 +112,15 @@ function buildProgram(context: CommandContext): Command {
   for (const add of [addInit, addLoad, addReindex, addWatch, addCheck, addStatus]) {
     add(index, withServices, context)
   }
+  showExpectedAfterError(program)
   return program
+}
+
+/** After an error of a command line, each command prints what it expects. */
+function showExpectedAfterError(command: Command): void {
+  const names = command.commands.map((subcommand) => subcommand.name())
+  const usage = `usage: ${command.createHelp().commandUsage(command)}`
+  const expected = names.length > 0 ? `commands: ${names.join(', ')}` : usage
+  command.showHelpAfterError(`${expected}\n(--help lists the commands and options)`)
+  for (const subcommand of command.commands) showExpectedAfterError(subcommand)
 }

@@ -33,6 +33,19 @@ describe('the public-orders-api process', () => {
     expect(stderr).toContain(`error: unknown command '${name}'\n(Did you mean ${similar}?)`)
   })
 
+  it.each([
+    [['KEYS'], 'commands: serve, keys, '],
+    [['accounts', 'list'], 'commands: block, unblock, show\n'],
+    [
+      ['accounts', 'block', '--account', 'acc_1'],
+      'usage: public-orders-api accounts block [options] <account>\n',
+    ],
+  ])('says what it expects after a usage error: %j', async (args, expected) => {
+    const { code, stderr } = await run(args)
+    expect(code).toBe(2)
+    expect(stderr).toContain(`\n${expected}`)
+  })
+
   it('prints the error of a failed command on stderr and exits 1', async () => {
     const { code, stdout, stderr } = await run(['keys', 'revoke', 'key_none'])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

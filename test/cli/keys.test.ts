@@ -167,6 +167,15 @@ describe('keys roll', () => {
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain('how long both keys are valid, at most 30d')
   })
 
+  it('names the longest overlap where the given one is longer', async () => {
+    const old = await create('--account', 'acc_1')
+    const { code, stderr } = await run('keys', 'roll', old.key_id, '--overlap', '31d')
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'the overlap is not valid: expected 0 to 30 days\n',
+    })
+  })
+
   it('prints a successor, and the old key expires after the overlap', async () => {
     const old = await create('--account', 'acc_roll', '--name', 'erp')
     const { code, stdout } = await run('keys', 'roll', old.key_id, '--overlap', '2h')

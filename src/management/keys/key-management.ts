@@ -85,7 +85,7 @@ export function createKeyManagement({
       options: MakeKeyOptions = {},
     ): Promise<MadeKey & { old: KeyRecord }> {
       if (!(overlapMs >= 0 && overlapMs <= MAX_KEY_OVERLAP_MS)) {
-        const message = `both keys may be valid for 0 to ${MAX_KEY_OVERLAP_MS / DAY_MS} days`
+        const message = `the overlap is not valid: expected 0 to ${MAX_KEY_OVERLAP_MS / DAY_MS} days`
         throw new ManagementError('invalid_overlap', message)
       }
       const nowMs = clock()

@@ -29,7 +29,7 @@ export function printResult(
 
 /**
  * Prints a secret to stdout. It exists nowhere else: where the write fails, `nextStep` is printed
- * on stderr, and the command fails.
+ * on stderr, and the command fails. The null device is a warning, since a script may want it.
  */
 export function printSecret(
   text: string,
@@ -38,10 +38,8 @@ export function printSecret(
 ): Promise<void> {
   return new Promise((resolve) => {
     stdout.write(text, (error) => {
-      if (error || isDiscarded(stdout)) {
-        stderr.write(`${nextStep}\n`)
-        setFailed()
-      }
+      if (error || isDiscarded(stdout)) stderr.write(`${nextStep}\n`)
+      if (error) setFailed()
       resolve()
     })
   })
@@ -49,7 +47,8 @@ export function printSecret(
 
 /** Whether it is the null device, which Node also opens in place of a closed stdout (`>&-`). */
 function isDiscarded({ fd }: Pick<ProgramIo['stdout'], 'fd'>): boolean {
-  return fd !== undefined && fstatSync(fd).rdev === statSync(devNull).rdev
+  if (fd === undefined || process.platform === 'win32') return false // Its devices have no number.
+  return fstatSync(fd).rdev === statSync(devNull).rdev
 }
 
 /**

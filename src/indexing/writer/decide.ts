@@ -75,7 +75,9 @@ export function checkDocuments(
 ): WriteResult | undefined {
   const isReplaced = (key: ViewKey) =>
     change.views.some(({ accountId }) => accountId === key.accountId)
-  const unreadable = stored.find((view) => !isReadable(view) && isReplaced(view))
+  const unreadable = stored.find(
+    (view) => !isReadable(view) && view.removedKey === undefined && isReplaced(view),
+  )
   if (unreadable !== undefined && policy !== 'repair') return unreadableDocumentError(unreadable)
   if (change.version !== record?.version) return undefined
   const hasEffect =
@@ -123,7 +125,7 @@ export function decide(
       return isReprojected ? { ...write, ...keptDates(before) } : []
     }),
     removals: stored
-      .filter(({ accountId }) => !accountIds.includes(accountId))
+      .filter((view) => !accountIds.includes(view.accountId) && !isConfirmedRemoval(view, record))
       .map(({ accountId, orderId }) => ({ accountId, orderId })),
     eventRecords: [],
     versionRecords: [
@@ -206,6 +208,15 @@ function isUnconfirmed(
 ): boolean {
   if (record === undefined) return policy !== 'repair'
   return writtenKey > (record.writtenKey ?? Infinity)
+}
+
+/** Another tombstone may disappear with its node before a replica has it. */
+function isConfirmedRemoval(
+  view: StoredView | UnreadableView,
+  record: OrderVersionRecord | undefined,
+): boolean {
+  if (isReadable(view) || view.removedKey === undefined) return false
+  return view.removedKey <= (record?.writtenKey ?? Infinity)
 }
 
 /** The first date of an order counts as a change. */

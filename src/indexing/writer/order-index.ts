@@ -75,6 +75,8 @@ export interface StoredView extends ViewKey {
  */
 export interface UnreadableView extends ViewKey {
   isUnreadable: true
+  /** The write timestamp of a tombstone. Absent for a document. */
+  removedKey?: number
 }
 
 /**
@@ -117,7 +119,7 @@ export interface IndexReader {
   orphans(orderIds: readonly string[]): Promise<ViewKey[]>
   /** Every document of these orders, of any account; may scan the whole index. */
   scan(orderIds: readonly string[]): Promise<ViewKey[]>
-  /** The documents that exist among `keys`. */
+  /** The documents that exist among `keys`, and the tombstones of a store that has some. */
   views(keys: readonly ViewKey[]): Promise<(StoredView | UnreadableView)[]>
   /**
    * The event records that exist among `keys`. Always empty for a store that writes them atomically

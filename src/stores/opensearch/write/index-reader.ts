@@ -13,6 +13,7 @@ import type { ViewKey } from '../../../orders/order-store.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { documentState } from '../client/documents/document-state.ts'
 import { type MgetDocument, readDocuments } from '../client/documents/read-documents.ts'
+import { REMOVED_FIELD } from '../client/documents/tombstone.ts'
 import { type ScannedHit, scanDocuments } from '../client/search/scan.ts'
 import { type EventRecordSource, eventRecordId } from '../event-record-document.ts'
 import { checksumMatches } from '../order-documents/checksum-header.ts'
@@ -73,7 +74,9 @@ export function createIndexReader({
       })
       return keys.flatMap((key, at) => {
         const document = documents[at]
-        return document?.found ? storedView(key, document._source) : []
+        if (document?.found) return storedView(key, document._source)
+        const removedKey = Object(document?._source)[REMOVED_FIELD]
+        return removedKey === undefined ? [] : { ...key, isUnreadable: true as const, removedKey }
       })
     },
     async eventRecords(keys) {

@@ -111,10 +111,10 @@ describe('stored documents', () => {
     expect(received).toHaveLength(9)
   })
 
-  it('the reader hides tombstones and records their sequence numbers', async () => {
+  it('the reader returns tombstones as removed and records their sequence numbers', async () => {
     const tombstone = { ...viewDocument, _source: { removed_key: 1000 } }
     const { stored, states } = await start(docs(tombstone))
-    expect(await stored.views([key])).toEqual([])
+    expect(await stored.views([key])).toEqual([{ ...key, isUnreadable: true, removedKey: 1000 }])
     const [action] = actionsOf({ body: states.indexAction('orders', { _id: 'acc_1:ord_1' }, 2000) })
     expect(action).toEqual({ name: 'index', _id: 'acc_1:ord_1', ...EXPECTED })
   })

@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type DecideOptions, decide } from '../../../../src/indexing/writer/decide.ts'
+import {
+  checkDocuments,
+  type DecideOptions,
+  decide,
+} from '../../../../src/indexing/writer/decide.ts'
 import type { OrderVersionRecord } from '../../../../src/indexing/writer/order-index.ts'
 import { formatInstant } from '../../../../src/lib/instant.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
@@ -78,4 +82,36 @@ describe('a document that a commit confirmed keeps its date', () => {
     const { views: writes } = decide(changeOf(sourceOrder({ version: 2 })), record, stored, options)
     expect(writes).toEqual([])
   })
+})
+
+describe('a tombstone that a removal finds', () => {
+  const removals = (removedKey: number) => {
+    const stored = [
+      { accountId: 'acc_2', orderId: 'ord_1', isUnreadable: true as const, removedKey },
+    ]
+    const record = { ...versionRecord(), accountIds: ['acc_1', 'acc_2'], writtenKey: 5 }
+    return decide(changeOf(sourceOrder({ version: 2 })), record, stored, live('drop')).removals
+  }
+
+  it('is written again when no commit confirmed it, since it may be lost with its node', () => {
+    expect(removals(6)).toEqual([{ accountId: 'acc_2', orderId: 'ord_1' }])
+  })
+
+  it('is not written again when a commit confirmed it', () => {
+    expect(removals(5)).toEqual([])
+  })
+})
+
+it('a document replaces a tombstone that no commit confirmed', () => {
+  const tombstone = {
+    accountId: 'acc_1',
+    orderId: 'ord_1',
+    isUnreadable: true as const,
+    removedKey: 6,
+  }
+  const change = changeOf(sourceOrder({ version: 2 }))
+  const record = { ...versionRecord(), writtenKey: 5 }
+  const decided = decide(change, record, [tombstone], live('drop'))
+  expect(decided.views).toHaveLength(1)
+  expect(checkDocuments(change, record, [tombstone], decided, 'drop')).toBeUndefined()
 })

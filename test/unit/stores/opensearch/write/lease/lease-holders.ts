@@ -1,4 +1,5 @@
 import { acquireLease } from '../../../../../../src/stores/opensearch/write/lease/acquire-lease.ts'
+import type { Fence } from '../../../../../../src/stores/opensearch/write/lease/fence.ts'
 import type { Lease } from '../../../../../../src/stores/opensearch/write/lease/lease.ts'
 import {
   createMemoryStoreClock,
@@ -16,7 +17,11 @@ export function createLeaseHolders(storeMs: number) {
     storeClock,
 
     /** A writer with a separate clock, which acquires the lease at once. */
-    async startWriter(document: MemoryLeaseDocument, startMs: number) {
+    async startWriter(
+      document: MemoryLeaseDocument,
+      startMs: number,
+      fence: Fence = createRecordingFence(),
+    ) {
       const clock = { nowMs: startMs }
       const last = document.record()
       // Ends the previous lease, and advances the clock by the wait that a writer would have had.
@@ -24,7 +29,7 @@ export function createLeaseHolders(storeMs: number) {
       if (last?.released === false) storeClock.clock.nowMs += LONG_LEASE_MS
       const lease = await acquireLease({
         document,
-        fence: createRecordingFence(),
+        fence,
         leaseMs: LONG_LEASE_MS,
         clock: () => clock.nowMs,
         storeClock,

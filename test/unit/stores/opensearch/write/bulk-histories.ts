@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import type { IndexName } from './memory-aliases.ts'
+import type { BulkTurn } from './memory-cluster.ts'
+
+/** What happens beside a bulk. */
+export type Event =
+  /** A client reads a page after a refresh, which omits the last writes. */
+  | { name: 'page'; client: number; omitted: number }
+  | { name: 'deliver'; bulk: number; applied: number }
+  | { name: 'end bulks' }
+  | { name: 'fail over'; index: IndexName; kept: number; isRepeated: boolean }
+
+/** A change of one order, without its version. */
+interface HistoryChange {
+  order: number
+  amount: number
+  isShared: boolean
+  isDated: boolean
+  isDeletion: boolean
+}
+
+type Turn = Omit<BulkTurn, 'before' | 'during'> & {
+  before: readonly Event[]
+  during: readonly Event[]
+}
+
+export interface History {
+  /** Each is one call of the writer. */
+  batches: readonly (readonly HistoryChange[])[]
+  /** Of the first bulks. */
+  turns: readonly Turn[]
+  /** Whether a node that left the cluster responds, for each of the first reads. */
+  outdatedReads: readonly boolean[]
+}
+
+/** The turn of every later bulk. */
+export const HEALTHY: Turn = {
+  before: [],
+  applied: 0,
+  during: [],
+  fate: 'answered',
+  isCrash: false,
+}
+
+const upTo = (max: number) => fc.integer({ min: 0, max })
+const rarely = upTo(7).map((n) => n === 7)
+
+const page = fc.record({
+  name: fc.constant('page' as const),
+  client: upTo(1),
+  omitted: rarely.map(Number),
+})
+const deliver = fc.record({
+  name: fc.constant('deliver' as const),
+  bulk: upTo(3),
+  applied: upTo(3),
+})
+const endBulks = fc.constant({ name: 'end bulks' as const })
+const failOver = fc.record({
+  name: fc.constant('fail over' as const),
+  index: fc.constantFrom<IndexName[]>('orders-v1', 'orders-v1', 'order-heads-v1'),
+  kept: upTo(2),
+  isRepeated: fc.boolean(),
+})
+const events: fc.Arbitrary<Event[]> = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: page },
+    { weight: 2, arbitrary: deliver },
+    { weight: 2, arbitrary: failOver },
+    { weight: 1, arbitrary: endBulks },
+  ),
+  { maxLength: 3 },
+)
+
+/** A client receives a part of a bulk, and the cluster loses it. A late bulk follows. */
+const lostPage: fc.Arbitrary<Event[]> = fc
+  .tuple(page, deliver)
+  .map(([read, late]) => [
+    { ...read, omitted: 0 },
+    { name: 'fail over', index: 'orders-v1', kept: 0, isRepeated: false },
+    late,
+  ])
+
+const FATES = ['answered', 'answered', 'unanswered', 'running', 'held', 'in transit'] as const
+const turn: fc.Arbitrary<Turn> = fc.record({
+  before: events,
+  applied: upTo(3),
+  during: fc.oneof(events, lostPage),
+  fate: fc.constantFrom(...FATES),
+  isCrash: rarely,
+})
+
+const change: fc.Arbitrary<HistoryChange> = fc.record({
+  order: upTo(2),
+  amount: upTo(1),
+  isShared: fc.boolean(),
+  isDated: fc.boolean(),
+  isDeletion: rarely,
+})
+const batches = fc.array(fc.array(change, { minLength: 1, maxLength: 3 }), {
+  minLength: 1,
+  maxLength: 4,
+})
+
+export const histories: fc.Arbitrary<History> = fc.record({
+  batches,
+  turns: fc.array(turn, { maxLength: 12 }),
+  outdatedReads: fc.array(fc.boolean(), { maxLength: 20 }),
+})
+
+/** Histories without a fault. */
+export const healthyHistories: fc.Arbitrary<History> = fc.record({
+  batches,
+  turns: fc.constant([]),
+  outdatedReads: fc.constant([]),
+})

@@ -114,3 +114,38 @@ export const healthyHistories: fc.Arbitrary<History> = fc.record({
   turns: fc.constant([]),
   outdatedReads: fc.constant([]),
 })
+
+const plain: HistoryChange = {
+  order: 0,
+  amount: 1,
+  isShared: false,
+  isDated: false,
+  isDeletion: false,
+}
+
+/** A removal is repeated beside its late tombstone, which the cluster then loses. */
+export const lostTombstone: History = {
+  batches: [
+    [plain],
+    [
+      { ...plain, order: 2 },
+      { ...plain, order: 1 },
+    ],
+    [{ ...plain, order: 2, isDeletion: true }],
+    [{ ...plain, order: 1, amount: 2 }],
+  ],
+  turns: [
+    HEALTHY,
+    { ...HEALTHY, fate: 'unanswered' },
+    HEALTHY,
+    HEALTHY,
+    { ...HEALTHY, fate: 'held' },
+    HEALTHY,
+    { ...HEALTHY, during: [{ name: 'deliver', bulk: 0, applied: 1 }] },
+    {
+      ...HEALTHY,
+      during: [{ name: 'fail over', index: 'orders-v1', kept: 0, isRepeated: false }],
+    },
+  ],
+  outdatedReads: [],
+}

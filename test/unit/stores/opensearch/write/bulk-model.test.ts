@@ -3,7 +3,7 @@ import timers from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { isTombstone } from '../../../../../src/stores/opensearch/client/documents/tombstone.ts'
-import { healthyHistories, histories } from './bulk-histories.ts'
+import { healthyHistories, histories, lostTombstone } from './bulk-histories.ts'
 import { runHistory } from './bulk-simulation.ts'
 import { rowOf } from './paging-client.ts'
 
@@ -27,7 +27,7 @@ it('clients receive the newest content of every order, whatever bulks are late a
       // A listing does not report removals.
       expect(received).toMatchObject(indexed)
     }),
-    { numRuns: 500 },
+    { numRuns: 500, examples: [[lostTombstone]] },
   )
 })
 

@@ -112,7 +112,11 @@ export function createKeyManagement({
     /** Takes effect within 5 seconds. @throws ManagementError `key_missing` */
     async revoke(actor: Actor, target: KeyTarget): Promise<KeyRecord> {
       const key = await find(target)
-      if (key.revokedAt !== null) return key
+      if (key.revokedAt !== null) {
+        // A node may show a revocation that no other node has, and that is lost with it.
+        await keys.update(key.digest, { revokedAt: key.revokedAt })
+        return key
+      }
       const revokedAt = clock()
       const intent = { action: 'key.revoke', accountId: key.accountId, target: key.keyId } as const
       return audit.record(actor, intent, async () => {

@@ -83,7 +83,8 @@ export function createOpenSearchKeyStore({
     doc: object,
     options: DocumentState | { retry_on_conflict: number; refresh?: false },
   ): Promise<void> {
-    const body = { doc }
+    // An update without effect is a success before the replicas have what it repeats.
+    const body = { doc, detect_noop: false }
     const request = { ...address, body, ...WRITE_OPTIONS, ...options }
     await write(writeDeadlineMs, (call) => client.update(request, call))
   }

@@ -363,7 +363,7 @@ describe('the record of a key', () => {
   it('an update writes only the changed timestamps', async () => {
     const { keys, received } = await start(written)
     await keys.update('d1', { revokedAt: 5 })
-    expect(bodyOf(received[0])).toEqual({ doc: { revoked_at: 5 } })
+    expect(bodyOf(received[0])).toEqual({ doc: { revoked_at: 5 }, detect_noop: false })
     expect(queryOf(received[0])).toEqual({
       refresh: 'wait_for',
       require_alias: 'true',
@@ -374,7 +374,7 @@ describe('the record of a key', () => {
   it('a use is written without a wait for a refresh, because a request waits for it', async () => {
     const { keys, received } = await start(written)
     await keys.update('d1', { lastValidAt: 5 })
-    expect(bodyOf(received[0])).toEqual({ doc: { last_valid_at: 5 } })
+    expect(bodyOf(received[0])).toEqual({ doc: { last_valid_at: 5 }, detect_noop: false })
     expect(queryOf(received[0])).toMatchObject({ refresh: 'false', require_alias: 'true' })
   })
 })

@@ -2,7 +2,7 @@ import type { LastWrite } from '../../../indexing/writer/order-index.ts'
 import { createRetryBudget } from '../../../lib/async/retry-until-deadline.ts'
 import { MINUTE_MS } from '../../../lib/durations.ts'
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
-import { firstChunk, sendBulk } from '../client/bulk/bulk-request.ts'
+import { firstChunk, MAX_REQUEST_CHARACTERS, sendBulk } from '../client/bulk/bulk-request.ts'
 import type { BulkItemResult } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'
 import { concreteIndex, type IndexNames } from '../indices/index-names.ts'
@@ -43,6 +43,8 @@ export interface BulkSender {
 
 /** Records are never shown to a client, so they carry no write timestamp. */
 const NO_WRITE_TIMESTAMP = 0
+/** A few orders. */
+const MIN_REQUEST_CHARACTERS = 64 * 1024
 const RETRY_DEADLINE_MS = MINUTE_MS
 /** A full queue drains before this failure in a row. */
 const LOGGED_FAILURE = 5
@@ -70,6 +72,11 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     sendLines,
   })
   let lastWrite: LastWrite | null = null
+  /**
+   * Of a request of orders. Halved after a failure, since the retry writes all of them again: on a
+   * slow cluster it would never end in time. Doubled once a whole bulk is written.
+   */
+  let maxCharacters = MAX_REQUEST_CHARACTERS
 
   return {
     lastWrite: () => lastWrite,
@@ -104,19 +111,32 @@ export function createBulkSender(options: BulkOptions): BulkSender {
   ): Promise<SentChunk> {
     const writeTimestamp =
       target === 'orders' ? await lease.nextWriteTimestamp() : NO_WRITE_TIMESTAMP
-    const [live = '', ...others] = target === 'orders' ? lease.writeTargets() : [eventRecordIndex]
-    const chunk = firstChunk(items, (item) => actionLines(states, target, item, writeTimestamp))
+    const linesOf = (item: BulkItem) => actionLines(states, target, item, writeTimestamp)
+    const chunk = firstChunk(items, linesOf, target === 'orders' ? maxCharacters : undefined)
     const sent = items.slice(0, chunk.length)
-    // The live index is last: after a crash, the others still hold all its documents (reindex.md).
-    const isComplete = await sendToOthers(others, target, sent, writeTimestamp)
-    const accepted = new Set(isComplete ? await sendTo(live, sent, chunk) : [])
+    const remaining = items.slice(sent.length)
+    const accepted = await sendToAll(target, sent, chunk, writeTimestamp).catch((error) => {
+      if (target === 'orders' && error instanceof Unavailable) maxCharacters = halfOf(chunk)
+      throw error
+    })
+    if (target === 'orders' && remaining.length === 0)
+      maxCharacters = Math.min(MAX_REQUEST_CHARACTERS, 2 * maxCharacters)
     const accountId = [...accepted].findLast(({ source }) => source)?.address.routing
     if (accountId !== undefined) lastWrite = { accountId, writeTimestamp }
-    return {
-      sent: sent.length,
-      remaining: items.slice(sent.length),
-      rejected: sent.filter((item) => !accepted.has(item)),
-    }
+    return { sent: sent.length, remaining, rejected: sent.filter((item) => !accepted.has(item)) }
+  }
+
+  /** The items that every target accepted. */
+  async function sendToAll(
+    target: 'orders' | 'eventRecords',
+    items: readonly BulkItem[],
+    lines: readonly string[],
+    writeTimestamp: number,
+  ): Promise<ReadonlySet<BulkItem>> {
+    const [live = '', ...others] = target === 'orders' ? lease.writeTargets() : [eventRecordIndex]
+    // The live index is last: after a crash, the others still hold all its documents (reindex.md).
+    const isComplete = await sendToOthers(others, target, items, writeTimestamp)
+    return new Set(isComplete ? await sendTo(live, items, lines) : [])
   }
 
   /**
@@ -161,4 +181,10 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     }
     return sendBulk(client, deadlineMs, request)
   }
+}
+
+/** Half of the characters of a request that failed. */
+function halfOf(lines: readonly string[]): number {
+  const characters = lines.reduce((sum, { length }) => sum + length, 0)
+  return Math.max(MIN_REQUEST_CHARACTERS, Math.floor(characters / 2))
 }

@@ -2,16 +2,20 @@ import { type OpenSearch, write } from '../client.ts'
 import { BULK_FILTER_PATH, type BulkItemResult, parseBulkResponse } from './bulk-response.ts'
 
 // Far below the 100 MB that a node accepts in one request. A larger item is sent alone.
-const MAX_REQUEST_CHARACTERS = 8 * 1024 * 1024
+export const MAX_REQUEST_CHARACTERS = 8 * 1024 * 1024
 
 /** The lines of as many items as fit into one request, at least one. */
-export function firstChunk<T>(items: readonly T[], linesOf: (item: T) => string): string[] {
+export function firstChunk<T>(
+  items: readonly T[],
+  linesOf: (item: T) => string,
+  maxCharacters = MAX_REQUEST_CHARACTERS,
+): string[] {
   const chunk: string[] = []
   let characters = 0
   for (const item of items) {
     const lines = linesOf(item)
     characters += lines.length
-    if (chunk.length > 0 && characters > MAX_REQUEST_CHARACTERS) break
+    if (chunk.length > 0 && characters > maxCharacters) break
     chunk.push(lines)
   }
   return chunk

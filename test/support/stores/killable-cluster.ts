@@ -103,6 +103,14 @@ export async function startKillableCluster(nodeCount: number) {
     /** The node with its replica. */
     nodeOfReplica: (index: string) => nodeOf('r', index),
 
+    /** Moves the shards of these indices from the node to the others. */
+    async withoutShards({ url }: OpenSearchNode, indices: string): Promise<void> {
+      const exclude = { 'index.routing.allocation.exclude._name': `*-${new URL(url).port}` }
+      await opensearch('PUT', `${indices}/_settings`, exclude)
+      const wanted = 'wait_for_no_relocating_shards=true&wait_for_status=green'
+      await opensearch('GET', `_cluster/health/${indices}?timeout=${TIMEOUT_S}s&${wanted}`)
+    },
+
     async stop(): Promise<void> {
       vi.unstubAllEnvs()
       await stop()

@@ -10,13 +10,7 @@ import {
   isReadable,
   type WriteResult,
 } from './decide.ts'
-import type {
-  BulkWrites,
-  OrderVersionRecord,
-  StoredView,
-  Subscribers,
-  UnreadableView,
-} from './order-index.ts'
+import type { BulkWrites, FoundView, OrderVersionRecord, Subscribers } from './order-index.ts'
 
 /** The order version records of a bulk, by order id. */
 export type VersionRecords = ReadonlyMap<string, OrderVersionRecord>
@@ -62,7 +56,7 @@ export interface ReadOrders {
   /** Results of {@link checkVersions} and of documents that the store rejected. */
   decided: Results
   /** The documents of the other changes. */
-  stored: readonly (StoredView | UnreadableView)[]
+  stored: readonly FoundView[]
 }
 
 /** Decides one bulk. `earlier`: the results of attempts before this one. Pure. */

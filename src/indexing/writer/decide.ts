@@ -5,9 +5,9 @@ import type { View } from '../projection/order-views.ts'
 import { hasSameContent } from './order-document.ts'
 import type {
   BulkWrites,
+  FoundView,
   OrderVersionRecord,
   StoredView,
-  UnreadableView,
   ViewWrite,
   WriteMode,
 } from './order-index.ts'
@@ -69,15 +69,13 @@ export function checkVersion(
 export function checkDocuments(
   change: Change,
   record: OrderVersionRecord | undefined,
-  stored: readonly (StoredView | UnreadableView)[],
+  stored: readonly FoundView[],
   decided: BulkWrites,
   policy: EqualVersionPolicy,
 ): WriteResult | undefined {
   const isReplaced = (key: ViewKey) =>
     change.views.some(({ accountId }) => accountId === key.accountId)
-  const unreadable = stored.find(
-    (view) => !isReadable(view) && view.removedKey === undefined && isReplaced(view),
-  )
+  const unreadable = stored.find((view) => 'isUnreadable' in view && isReplaced(view))
   if (unreadable !== undefined && policy !== 'repair') return unreadableDocumentError(unreadable)
   if (change.version !== record?.version) return undefined
   const hasEffect =
@@ -94,7 +92,7 @@ export function checkDocuments(
 export function decide(
   change: Change,
   record: OrderVersionRecord | undefined,
-  stored: readonly (StoredView | UnreadableView)[],
+  stored: readonly FoundView[],
   { mode, policy }: DecideOptions,
 ): BulkWrites {
   const readable = stored.filter(isReadable)
@@ -166,8 +164,8 @@ function isOlder(change: Change, record: OrderVersionRecord, policy: EqualVersio
 }
 
 /** Whether the document can be parsed as an order. */
-export function isReadable(view: StoredView | UnreadableView): view is StoredView {
-  return !('isUnreadable' in view)
+export function isReadable(view: FoundView): view is StoredView {
+  return 'json' in view
 }
 
 function unreadableDocumentError({ accountId, orderId }: ViewKey): ValidationError {
@@ -211,12 +209,8 @@ function isUnconfirmed(
 }
 
 /** Another tombstone may disappear with its node before a replica has it. */
-function isConfirmedRemoval(
-  view: StoredView | UnreadableView,
-  record: OrderVersionRecord | undefined,
-): boolean {
-  if (isReadable(view) || view.removedKey === undefined) return false
-  return view.removedKey <= (record?.writtenKey ?? Infinity)
+function isConfirmedRemoval(view: FoundView, record: OrderVersionRecord | undefined): boolean {
+  return 'removedKey' in view && view.removedKey <= (record?.writtenKey ?? Infinity)
 }
 
 /** The first date of an order counts as a change. */

@@ -75,9 +75,16 @@ export interface StoredView extends ViewKey {
  */
 export interface UnreadableView extends ViewKey {
   isUnreadable: true
-  /** The write timestamp of a tombstone. Absent for a document. */
-  removedKey?: number
 }
+
+/** A document that a tombstone replaced. */
+export interface RemovedView extends ViewKey {
+  /** The write timestamp of the tombstone. */
+  removedKey: number
+}
+
+/** What a store has for a possible document of an order. */
+export type FoundView = StoredView | UnreadableView | RemovedView
 
 /**
  * A document to write. `updatedAt`: epoch milliseconds, `null`, or the write timestamp of its bulk.
@@ -120,7 +127,7 @@ export interface IndexReader {
   /** Every document of these orders, of any account; may scan the whole index. */
   scan(orderIds: readonly string[]): Promise<ViewKey[]>
   /** The documents that exist among `keys`, and the tombstones of a store that has some. */
-  views(keys: readonly ViewKey[]): Promise<(StoredView | UnreadableView)[]>
+  views(keys: readonly ViewKey[]): Promise<FoundView[]>
   /**
    * The event records that exist among `keys`. Always empty for a store that writes them atomically
    * with the version records.

@@ -5,11 +5,11 @@ import {
 } from '../../../src/indexing/writer/order-document.ts'
 import type {
   BulkWrites,
+  FoundView,
   IndexReader,
   OrderIndex,
   OrderVersionRecord,
   StoredView,
-  UnreadableView,
   WriteMode,
 } from '../../../src/indexing/writer/order-index.ts'
 import type { Order } from '../../../src/orders/order.ts'
@@ -65,7 +65,7 @@ export function createMemoryOrderIndex(): MemoryOrderIndex {
     orphans: scan,
     scan,
     async views(keys) {
-      return keys.flatMap(({ accountId, orderId }): (StoredView | UnreadableView)[] => {
+      return keys.flatMap(({ accountId, orderId }): FoundView[] => {
         const document = documents.get(keyOf(accountId, orderId))
         if (document === undefined) return []
         if (unreadable.has(keyOf(accountId, orderId))) {

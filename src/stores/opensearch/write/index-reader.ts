@@ -76,7 +76,7 @@ export function createIndexReader({
         const document = documents[at]
         if (document?.found) return storedView(key, document._source)
         const removedKey = Object(document?._source)[REMOVED_FIELD]
-        return removedKey === undefined ? [] : { ...key, isUnreadable: true as const, removedKey }
+        return removedKey === undefined ? [] : { ...key, removedKey }
       })
     },
     async eventRecords(keys) {

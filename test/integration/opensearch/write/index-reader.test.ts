@@ -1,17 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { renderDocument } from '../../../../src/indexing/writer/order-document.ts'
 import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
+import type { DocumentState } from '../../../../src/stores/opensearch/client/documents/document-state.ts'
 import { serializeDocument } from '../../../../src/stores/opensearch/order-documents/order-document-source.ts'
 import { toVersionRecordSource } from '../../../../src/stores/opensearch/version-record-document.ts'
 import { createIndexReader } from '../../../../src/stores/opensearch/write/index-reader.ts'
-import {
-  type BulkTarget,
-  createOptimisticConcurrency,
-} from '../../../../src/stores/opensearch/write/optimistic-concurrency.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
 import { versionRecord } from '../../../support/orders/version-record.ts'
-import { actionsOf } from '../../../support/stores/scripted/scripted-cluster.ts'
 import {
   GENEROUS_MS,
   names,
@@ -25,9 +21,14 @@ const { serve, connect } = useScriptedNodes()
 async function start(behaviour: Behaviour) {
   const { url, received } = await serve(behaviour)
   const { client } = connect([url])
-  const states = createOptimisticConcurrency()
-  const indexOf = (target: BulkTarget) => names[target]
-  const stored = createIndexReader({ client, indexOf, states, deadlineMs: GENEROUS_MS })
+  /** The states of the documents read, by id. */
+  const states = new Map<string, DocumentState | null>()
+  const stored = createIndexReader({
+    client,
+    indexOf: (target) => names[target],
+    states: { recordState: (_target, id, state) => states.set(id, state) },
+    deadlineMs: GENEROUS_MS,
+  })
   return { stored, states, received }
 }
 
@@ -111,12 +112,11 @@ describe('stored documents', () => {
     expect(received).toHaveLength(9)
   })
 
-  it('the reader returns tombstones as removed and records their sequence numbers', async () => {
+  it('the reader returns tombstones as removed and records their states', async () => {
     const tombstone = { ...viewDocument, _source: { removed_key: 1000 } }
     const { stored, states } = await start(docs(tombstone))
-    expect(await stored.views([key])).toEqual([{ ...key, isUnreadable: true, removedKey: 1000 }])
-    const [action] = actionsOf({ body: states.indexAction('orders', { _id: 'acc_1:ord_1' }, 2000) })
-    expect(action).toEqual({ name: 'index', _id: 'acc_1:ord_1', ...EXPECTED })
+    expect(await stored.views([key])).toEqual([{ ...key, removedKey: 1000 }])
+    expect(states).toEqual(new Map([['acc_1:ord_1', EXPECTED]]))
   })
 
   it('reading no views sends no request', async () => {
@@ -128,25 +128,13 @@ describe('stored documents', () => {
 
 describe('the known state of a document', () => {
   it.each([
-    ['a version record', 'versionRecords', 'ord_1', recordDocument],
-    ['a document', 'orders', 'acc_1:ord_1', viewDocument],
-  ] as const)(
-    'a write of %s expects the state that was read',
-    async (_what, target, _id, document) => {
-      const { stored, states } = await start(docs(document))
-      await (target === 'versionRecords' ? stored.versionRecords(['ord_1']) : stored.views([key]))
-      expect(actionsOf({ body: states.indexAction(target, { _id }, 7) })).toEqual([
-        { name: 'index', _id, ...EXPECTED },
-      ])
-    },
-  )
-
-  it('the known state of a removed document is absent', async () => {
-    const { stored, states } = await start(docs(missing('acc_1:ord_1')))
-    states.recordState('orders', 'acc_1:ord_1', EXPECTED)
-    await stored.views([key])
-    const line = states.indexAction('orders', { _id: 'acc_1:ord_1' }, 7)
-    expect(actionsOf({ body: line })).toMatchObject([{ name: 'index', version_type: 'external' }])
+    ['a version record', 'versionRecords', 'ord_1', recordDocument, EXPECTED],
+    ['a document', 'views', 'acc_1:ord_1', viewDocument, EXPECTED],
+    ['a missing document', 'views', 'acc_1:ord_1', missing('acc_1:ord_1'), null],
+  ] as const)('the reader records the state of %s', async (_what, read, _id, document, state) => {
+    const { stored, states } = await start(docs(document))
+    await (read === 'views' ? stored.views([key]) : stored.versionRecords(['ord_1']))
+    expect(states).toEqual(new Map([[_id, state]]))
   })
 })
 
@@ -185,8 +173,7 @@ describe('a document that cannot be compared', () => {
   ])('a document that %s is returned as unreadable with its state', async (_how, _source) => {
     const { stored, states } = await start(docs({ ...viewDocument, _source }))
     expect(await stored.views([key])).toEqual([{ ...key, isUnreadable: true }])
-    const line = states.indexAction('orders', { _id: 'acc_1:ord_1' }, 7)
-    expect(actionsOf({ body: line })).toMatchObject([{ name: 'index', ...EXPECTED }])
+    expect(states).toEqual(new Map([['acc_1:ord_1', EXPECTED]]))
   })
 })
 
@@ -213,7 +200,7 @@ describe('the integrity of a stored document', () => {
     async (_how, _source, expected) => {
       const { stored } = await start(docs({ ...viewDocument, _source }))
       const [found] = await stored.views([key])
-      if (found === undefined || 'isUnreadable' in found) throw new Error('it cannot be read')
+      if (found === undefined || !('json' in found)) throw new Error('it cannot be read')
       expect(found.isIntact(view)).toBe(expected)
     },
   )

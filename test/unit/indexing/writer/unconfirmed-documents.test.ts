@@ -86,9 +86,7 @@ describe('a document that a commit confirmed keeps its date', () => {
 
 describe('a tombstone that a removal finds', () => {
   const removals = (removedKey: number) => {
-    const stored = [
-      { accountId: 'acc_2', orderId: 'ord_1', isUnreadable: true as const, removedKey },
-    ]
+    const stored = [{ accountId: 'acc_2', orderId: 'ord_1', removedKey }]
     const record = { ...versionRecord(), accountIds: ['acc_1', 'acc_2'], writtenKey: 5 }
     return decide(changeOf(sourceOrder({ version: 2 })), record, stored, live('drop')).removals
   }
@@ -103,12 +101,7 @@ describe('a tombstone that a removal finds', () => {
 })
 
 it('a document replaces a tombstone that no commit confirmed', () => {
-  const tombstone = {
-    accountId: 'acc_1',
-    orderId: 'ord_1',
-    isUnreadable: true as const,
-    removedKey: 6,
-  }
+  const tombstone = { accountId: 'acc_1', orderId: 'ord_1', removedKey: 6 }
   const change = changeOf(sourceOrder({ version: 2 }))
   const record = { ...versionRecord(), writtenKey: 5 }
   const decided = decide(change, record, [tombstone], live('drop'))

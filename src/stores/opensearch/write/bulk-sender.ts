@@ -8,11 +8,7 @@ import type { OpenSearch } from '../client/client.ts'
 import { concreteIndex, type IndexNames } from '../indices/index-names.ts'
 import { actionLines, type BulkItem, checkAccepted } from './bulk-item.ts'
 import type { Lease } from './lease/lease.ts'
-import {
-  type BulkTarget,
-  createOptimisticConcurrency,
-  type OptimisticConcurrency,
-} from './optimistic-concurrency.ts'
+import type { BulkTarget, OptimisticConcurrency } from './optimistic-concurrency.ts'
 import { createVersionRecordSender, type SentChunk } from './version-record-sender.ts'
 import type { WrittenStates } from './written-states.ts'
 
@@ -57,10 +53,6 @@ const QUEUE_FULL = 'the write queue of OpenSearch is full'
 export function createBulkSender(options: BulkOptions): BulkSender {
   const { client, names, lease, written, deadlineMs, onDelay, signal } = options
   const eventRecordIndex = concreteIndex(names.eventRecords, 1)
-  /**
-   * For the other write targets, with unknown document states: only the write timestamp decides.
-   */
-  const unconditional = createOptimisticConcurrency()
   const versionRecords = createVersionRecordSender({
     client,
     written,
@@ -115,7 +107,7 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     const chunk = firstChunk(items, linesOf, target === 'orders' ? maxCharacters : undefined)
     const sent = items.slice(0, chunk.length)
     const remaining = items.slice(sent.length)
-    const accepted = await sendToAll(target, sent, chunk, writeTimestamp).catch((error) => {
+    const accepted = await sendToAll(target, sent, chunk).catch((error) => {
       if (target === 'orders' && error instanceof Unavailable) maxCharacters = halfOf(chunk)
       throw error
     })
@@ -131,11 +123,10 @@ export function createBulkSender(options: BulkOptions): BulkSender {
     target: 'orders' | 'eventRecords',
     items: readonly BulkItem[],
     lines: readonly string[],
-    writeTimestamp: number,
   ): Promise<ReadonlySet<BulkItem>> {
     const [live = '', ...others] = target === 'orders' ? lease.writeTargets() : [eventRecordIndex]
     // The live index is last: after a crash, the others still hold all its documents (reindex.md).
-    const isComplete = await sendToOthers(others, target, items, writeTimestamp)
+    const isComplete = await sendToOthers(others, items, lines)
     return new Set(isComplete ? await sendTo(live, items, lines) : [])
   }
 
@@ -146,12 +137,10 @@ export function createBulkSender(options: BulkOptions): BulkSender {
    */
   async function sendToOthers(
     others: readonly string[],
-    target: BulkTarget,
     items: readonly BulkItem[],
-    writeTimestamp: number,
+    lines: readonly string[],
   ): Promise<boolean> {
     for (const index of others) {
-      const lines = items.map((item) => actionLines(unconditional, target, item, writeTimestamp))
       const accepted = await sendTo(index, items, lines)
       if (accepted.length < items.length) return false
     }

@@ -9,44 +9,40 @@ export interface BulkAddress {
 }
 
 /**
- * The document states on which a bulk was decided. Its items replace only these, so a late bulk
- * changes nothing that was written since: see `lease/fence.md`.
+ * The conditions of the items of a bulk, so that a late one changes nothing that was written since:
+ * see `lease/fence.md`. A document or tombstone replaces earlier ones only. A version record
+ * replaces only the state on which it was decided.
  */
 export interface OptimisticConcurrency {
+  /** Ignores the states of documents. */
   recordState(target: BulkTarget, id: string, state: DocumentState | null): void
-  /** The action line that writes the document if its state is unchanged. */
   indexAction(target: BulkTarget, address: BulkAddress, writeTimestamp: number): string
-  /** The lines that replace the document with a tombstone if its state is unchanged. */
+  /** The lines that replace the document with a tombstone. */
   tombstoneAction(address: BulkAddress, writeTimestamp: number): string
 }
 
-/**
- * Creates an empty set of states. Without a recorded state, the write timestamp is the external
- * version of a document, and a version record is only created.
- */
+/** Creates an empty set of states. Without a recorded state, a version record is only created. */
 export function createOptimisticConcurrency(): OptimisticConcurrency {
-  const states: Record<BulkTarget, Map<string, DocumentState>> = {
-    orders: new Map(),
-    eventRecords: new Map(),
-    versionRecords: new Map(),
-  }
-  const stateOf = (target: BulkTarget, { _id }: BulkAddress) => states[target].get(_id)
+  const versionRecords = new Map<string, DocumentState>()
+
+  const documentAction = (address: BulkAddress, writeTimestamp: number) =>
+    actionLine({ index: { ...address, ...externalVersion(writeTimestamp) } })
 
   return {
     recordState(target, id, state) {
-      if (state === null) states[target].delete(id)
-      else states[target].set(id, state)
+      if (target !== 'versionRecords') return
+      if (state === null) versionRecords.delete(id)
+      else versionRecords.set(id, state)
     },
     indexAction(target, address, writeTimestamp) {
-      const state = stateOf(target, address)
-      if (state !== undefined) return actionLine({ index: { ...address, ...state } })
+      if (target === 'orders') return documentAction(address, writeTimestamp)
+      const state = target === 'versionRecords' ? versionRecords.get(address._id) : undefined
       // A version record is never removed, and a sequence is announced once.
-      if (target !== 'orders') return actionLine({ create: address })
-      return actionLine({ index: { ...address, ...externalVersion(writeTimestamp) } })
+      if (state === undefined) return actionLine({ create: address })
+      return actionLine({ index: { ...address, ...state } })
     },
     tombstoneAction(address, writeTimestamp) {
-      const condition = stateOf('orders', address) ?? externalVersion(writeTimestamp)
-      return `${actionLine({ index: { ...address, ...condition } })}${renderTombstone(writeTimestamp)}\n`
+      return `${documentAction(address, writeTimestamp)}${renderTombstone(writeTimestamp)}\n`
     },
   }
 }

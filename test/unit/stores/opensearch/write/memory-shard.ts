@@ -55,7 +55,6 @@ export function createMemoryShard() {
     const isConflict =
       (name === 'create' && current !== undefined) ||
       (version !== undefined && current !== undefined && current.version >= version) ||
-      isKnownLimit(version, current) ||
       (expected.if_seq_no !== undefined &&
         (expected.if_seq_no !== current?.seqNo || expected.if_primary_term !== current.term))
     if (isConflict) {
@@ -135,16 +134,6 @@ export function createMemoryShard() {
     searchable: () => newestOf(refreshed),
     log: (): readonly Operation[] => log,
   }
-}
-
-/**
- * Excludes a known limit of `fence.md`: a write on the condition of a state increases the version
- * by one. So the external version of a late item may be greater than that of a later document.
- */
-function isKnownLimit(version: number | undefined, current: Operation | undefined): boolean {
-  if (version === undefined || current === undefined) return false
-  const { written_key: writtenKey, removed_key: removedKey } = current.source
-  return Number(writtenKey ?? removedKey) >= version
 }
 
 function newestOf(log: readonly Operation[]): Documents {

@@ -14,46 +14,38 @@ beforeEach(() => {
   states = createOptimisticConcurrency()
 })
 
-describe('the bulk action that writes a document', () => {
-  it('the index action names the last known state', () => {
+describe('the bulk action', () => {
+  const version = { version: WRITE_TIMESTAMP, version_type: 'external' }
+  const line = `${JSON.stringify({ index: { ...ADDRESS, ...version } })}\n`
+
+  it('of a document and of a tombstone uses the write timestamp as its version', () => {
     states.recordState('orders', ADDRESS._id, SEEN)
-    expect(states.indexAction('orders', ADDRESS, WRITE_TIMESTAMP)).toBe(
-      `${JSON.stringify({ index: { ...ADDRESS, ...SEEN } })}\n`,
+    expect(states.indexAction('orders', ADDRESS, WRITE_TIMESTAMP)).toBe(line)
+    expect(states.tombstoneAction(ADDRESS, WRITE_TIMESTAMP)).toBe(`${line}${TOMBSTONE}\n`)
+  })
+
+  it('of a version record names the last known state', () => {
+    states.recordState('versionRecords', 'ord_1', SEEN)
+    expect(states.indexAction('versionRecords', { _id: 'ord_1' }, 0)).toBe(
+      `${JSON.stringify({ index: { _id: 'ord_1', ...SEEN } })}\n`,
     )
   })
 
-  it('the index action creates a document of unknown or absent state', () => {
-    const version = { version: WRITE_TIMESTAMP, version_type: 'external' }
-    const line = `${JSON.stringify({ index: { ...ADDRESS, ...version } })}\n`
-    expect(states.indexAction('orders', ADDRESS, WRITE_TIMESTAMP)).toBe(line)
-    states.recordState('orders', ADDRESS._id, SEEN)
-    states.recordState('orders', ADDRESS._id, null)
-    expect(states.indexAction('orders', ADDRESS, WRITE_TIMESTAMP)).toBe(line)
+  it('of a version record creates one that does not exist', () => {
+    const create = `${JSON.stringify({ create: { _id: 'ord_1' } })}\n`
+    expect(states.indexAction('versionRecords', { _id: 'ord_1' }, 0)).toBe(create)
+    states.recordState('versionRecords', 'ord_1', SEEN)
+    states.recordState('versionRecords', 'ord_1', null)
+    expect(states.indexAction('versionRecords', { _id: 'ord_1' }, 0)).toBe(create)
   })
 
-  it('the index action creates a version record that does not exist', () => {
-    const line = `${JSON.stringify({ create: { _id: 'ord_1' } })}\n`
-    expect(states.indexAction('versionRecords', { _id: 'ord_1' }, 0)).toBe(line)
+  it('of an event record creates one, since a sequence is announced once', () => {
+    states.recordState('versionRecords', 'ord_1', SEEN)
+    expect(states.indexAction('eventRecords', { _id: 'ord_1' }, 0)).toContain('"create"')
   })
 
-  it('the index action distinguishes a version record from a document with the same id', () => {
+  it('of a document ignores the state of a version record with the same id', () => {
     states.recordState('versionRecords', ADDRESS._id, SEEN)
-    expect(states.indexAction('orders', ADDRESS, WRITE_TIMESTAMP)).toContain('"external"')
-  })
-})
-
-describe('the bulk action that writes a tombstone', () => {
-  it('the tombstone action names the last known state', () => {
-    states.recordState('orders', ADDRESS._id, SEEN)
-    expect(states.tombstoneAction(ADDRESS, WRITE_TIMESTAMP)).toBe(
-      `${JSON.stringify({ index: { ...ADDRESS, ...SEEN } })}\n${TOMBSTONE}\n`,
-    )
-  })
-
-  it('the tombstone action of an unknown document uses the write timestamp as its version', () => {
-    const version = { version: WRITE_TIMESTAMP, version_type: 'external' }
-    expect(states.tombstoneAction(ADDRESS, WRITE_TIMESTAMP)).toBe(
-      `${JSON.stringify({ index: { ...ADDRESS, ...version } })}\n${TOMBSTONE}\n`,
-    )
+    expect(states.indexAction('orders', ADDRESS, WRITE_TIMESTAMP)).toBe(line)
   })
 })

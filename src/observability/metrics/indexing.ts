@@ -70,7 +70,7 @@ export function createIndexingMetrics(
   writeTimestampsAhead.set(0)
   new Gauge({
     name: 'indexing_read_alias_faulty',
-    help: '1 while the read alias has a filter, or is on an index that no writer writes; 0 otherwise.',
+    help: '1 while the read alias has a filter, or is not on the live index alone; 0 otherwise.',
     registers,
     collect() {
       this.set(Number(isAliasFaulty()))

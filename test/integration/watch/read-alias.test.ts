@@ -35,6 +35,18 @@ describe('the read alias', () => {
     expect(await fault()).toBeNull()
   })
 
+  it('has a fault while it is on several indices, and none is known while it is on none', async () => {
+    await opensearch('PUT', `${orders}-v9`)
+    await changeAliases({ add: { index: `${orders}-v9`, alias: orders } })
+    expect(await fault()).toBe(
+      `the alias ${orders} is on several indices: ${orders}-v1, ${orders}-v9. Remove it from all but one with POST _aliases`,
+    )
+    await changeAliases({ remove: { index: `${orders}-*`, alias: orders } })
+    await expect(fault()).rejects.toThrow(`no index has the alias ${orders}`)
+    await addAlias()
+    expect(await fault()).toBeNull()
+  })
+
   it('has a fault while it has a filter', async () => {
     await hideAll()
     expect(await fault()).toBe(

@@ -22,10 +22,13 @@ export async function findMisplacement(
   const ofFirst = Object.keys(written[first]?.aliases ?? {})
   if (ofFirst.some((alias) => sameEpoch(alias) in ofLive)) return null
   const [existing] = await existingIndices(client, deadlineMs, [first])
-  const remedy = existing
-    ? `move it to ${first} with POST _aliases`
-    : // The lease is older than the end of a reindex, or the live index is lost.
-      `${first}, which it wrote, is missing. Restore ${first} from a snapshot and move the alias to it with POST _aliases. Or, if ${live} has all orders, delete the lease with DELETE ${names.writer}/_doc/orders`
+  // The lease is older than the end of a reindex, or the live index is lost.
+  const restoration = `${first}, which it wrote, is missing. Restore ${first} from a snapshot and move the alias to it with POST _aliases`
+  // A writer without a lease starts at the live index only if it is a version.
+  const deletion = names.isVersion(live)
+    ? `. Or, if ${live} has all orders, delete the lease with DELETE ${names.writer}/_doc/orders`
+    : ''
+  const remedy = existing ? `move it to ${first} with POST _aliases` : `${restoration}${deletion}`
   return `the alias ${names.orders} is on ${live}, which the last writer did not write: ${remedy}`
 }
 

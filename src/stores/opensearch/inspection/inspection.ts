@@ -2,6 +2,7 @@ import type {
   IndexInspection,
   InspectedDocument,
 } from '../../../indexing/consistency-check/index-inspection.ts'
+import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
 import { readAliases } from '../client/aliases.ts'
 import {
@@ -77,8 +78,13 @@ export function createOpenSearchInspection(options: OpenSearchInspectionOptions)
       const lease = await leaseDocument(client, names, healthDeadlineMs).read()
       const indices = await readAliases(client, healthDeadlineMs, [names.orders])
       const live = Object.keys(indices)
+      if (live.length === 0) throw new Unavailable(`no index has the alias ${names.orders}`)
+      if (live.length > 1) {
+        return `the alias ${names.orders} is on several indices: ${live.join(', ')}. Remove it from all but one with POST _aliases`
+      }
       const targets = lease?.record.targets ?? live
-      return (await findMisplacement(options, live, targets)) ?? findFilter(names, indices)
+      const bounded = { ...options, deadlineMs: healthDeadlineMs }
+      return (await findMisplacement(bounded, live, targets)) ?? findFilter(names, indices)
     },
   }
 }

@@ -57,7 +57,7 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
       if (phase.kind === 'single') return removeUnused(before)
       const isSwitched = phase.kind === 'switched'
       const [restored, dropped] = isSwitched ? [phase.old, phase.live] : [phase.live, phase.next]
-      if (isSwitched) await checkExists(restored, phase.live)
+      await checkExists(restored, phase)
       // Both lists have the same order.
       const [records = '', otherRecords = records] = before.versionRecords
       const restoredRecords = isSwitched ? otherRecords : records
@@ -115,12 +115,14 @@ export function createReindexing(options: ReindexingOptions): Reindexing {
   /**
    * A fence fails on a missing index, so a lease that names one as live would block every writer.
    */
-  async function checkExists(index: string, read: string): Promise<void> {
+  async function checkExists(index: string, { kind, live }: ReindexPhase): Promise<void> {
     const { versions: existing } = await readPresence(options)
     if (existing.includes(index)) return
-    throw new Error(
-      `${index} is missing, so a rollback is impossible: "index reindex --finish" keeps ${read}, the live index`,
-    )
+    const remedy =
+      kind === 'switched'
+        ? `"index reindex --finish" keeps ${live}, the live index`
+        : 'recover the index: docker/recovery.md, "A lost index"'
+    throw new Error(`${index} is missing, so a rollback is impossible: ${remedy}`)
   }
 
   /** Removes what an attempt created that ended before the dual write. @throws Error without any */

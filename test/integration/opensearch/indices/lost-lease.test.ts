@@ -102,6 +102,23 @@ it.each([
   },
 )
 
+it('a rollback to an index that was lost during a build changes no lease', async () => {
+  interface Lease {
+    _source: { targets: string[] }
+  }
+  const path = `${test.prefix}writer/_doc/orders`
+  await test.write(order(1))
+  await test.reindexing.build()
+  const { _source: built } = await opensearch<Lease>('GET', path)
+  const lease = { ...built, targets: built.targets.toReversed() } // As while it is built.
+  await opensearch('PUT', path, lease)
+  await opensearch('DELETE', `${test.prefix}orders-v1`)
+  await expect(test.reindexing.rollBack()).rejects.toThrow(
+    `${test.prefix}orders-v1 is missing, so a rollback is impossible: recover the index`,
+  )
+  expect((await opensearch<Lease>('GET', path))._source).toEqual(lease)
+})
+
 it('a reindex without a lease document starts at the live index', async () => {
   await loseLeaseAfterReindex()
   const { code, stderr } = await test.run('reindex')

@@ -37,7 +37,7 @@ export interface BulkSender {
   lastWrite(): LastWrite | null
 }
 
-/** Records are never shown to a client, so they carry no write timestamp. */
+/** A bulk of records needs none. */
 const NO_WRITE_TIMESTAMP = 0
 /** A few orders. */
 const MIN_REQUEST_CHARACTERS = 64 * 1024
@@ -65,8 +65,9 @@ export function createBulkSender(options: BulkOptions): BulkSender {
   })
   let lastWrite: LastWrite | null = null
   /**
-   * Of a request of orders. Halved after a failure, since the retry writes all of them again: on a
-   * slow cluster it would never end in time. Doubled once a whole bulk is written.
+   * Of a request of orders. Half of one that failed, since the retry writes all of it again: on a
+   * slow cluster it would never end in time. The last request of a bulk increases it by the
+   * minimum, so that few bulks fail again.
    */
   let maxCharacters = MAX_REQUEST_CHARACTERS
 
@@ -111,8 +112,8 @@ export function createBulkSender(options: BulkOptions): BulkSender {
       if (target === 'orders' && error instanceof Unavailable) maxCharacters = halfOf(chunk)
       throw error
     })
-    if (target === 'orders' && remaining.length === 0)
-      maxCharacters = Math.min(MAX_REQUEST_CHARACTERS, 2 * maxCharacters)
+    if (target === 'orders' && accepted.size === items.length)
+      maxCharacters = Math.min(MAX_REQUEST_CHARACTERS, maxCharacters + MIN_REQUEST_CHARACTERS)
     const accountId = [...accepted].findLast(({ source }) => source)?.address.routing
     if (accountId !== undefined) lastWrite = { accountId, writeTimestamp }
     return { sent: sent.length, remaining, rejected: sent.filter((item) => !accepted.has(item)) }
@@ -172,7 +173,7 @@ export function createBulkSender(options: BulkOptions): BulkSender {
   }
 }
 
-/** Half of the characters of a request that failed. */
+/** Half of the characters of a request that failed, and at least the minimum. */
 function halfOf(lines: readonly string[]): number {
   const characters = lines.reduce((sum, { length }) => sum + length, 0)
   return Math.max(MIN_REQUEST_CHARACTERS, Math.floor(characters / 2))

@@ -208,7 +208,7 @@ function isUnconfirmed(
   return writtenKey > (record.writtenKey ?? Infinity)
 }
 
-/** Another tombstone may disappear with its node before a replica has it. */
+/** An unconfirmed tombstone may disappear with its node before a replica has it. */
 function isConfirmedRemoval(view: FoundView, record: OrderVersionRecord | undefined): boolean {
   return 'removedKey' in view && view.removedKey <= (record?.writtenKey ?? Infinity)
 }

@@ -80,7 +80,7 @@ export function createTransactions(options: TransactionsOptions): Pick<OrderLock
     })
   }
 
-  /** Records the state of each document that is read, and rejects an outdated one. */
+  /** Rejects a document that is outdated, and records the states of version records. */
   const currentStates = (
     states: OptimisticConcurrency,
   ): Pick<OptimisticConcurrency, 'recordState'> => ({

@@ -40,7 +40,7 @@ it.each([
   }
 })
 
-describe('a named pipe', () => {
+describe.runIf(process.platform === 'linux')('a named pipe', () => {
   async function openPipe() {
     const file = join(createTestFolder(), 'pipe')
     execFileSync('mkfifo', [file])

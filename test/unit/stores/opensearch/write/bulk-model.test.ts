@@ -7,7 +7,7 @@ import { healthyHistories, histories, lostTombstone } from './bulk-histories.ts'
 import { runHistory } from './bulk-simulation.ts'
 import { rowOf } from './paging-client.ts'
 
-// Pauses of retries end at once.
+// Pauses of retries end at once, and so do the deadlines of `withDeadline`.
 beforeAll(() => {
   vi.spyOn(timers, 'setTimeout').mockImplementation(async () => {})
   syncBuiltinESMExports()

@@ -29,7 +29,7 @@ interface Simulation {
   clients: readonly PagingClient[]
 }
 
-async function happen({ cluster, clients }: Simulation, event: Event): Promise<void> {
+async function applyEvent({ cluster, clients }: Simulation, event: Event): Promise<void> {
   if (event.name === 'deliver') cluster.deliver(event.bulk, event.applied)
   if (event.name === 'end bulks') cluster.endBulks()
   if (event.name === 'fail over') cluster.failOver(event.index, event.kept, event.isRepeated)
@@ -46,7 +46,7 @@ export async function runHistory({ batches, turns, outdatedReads }: History) {
   const remainingTurns = [...turns]
   const remainingReads = [...outdatedReads]
   const run = async (events: readonly Event[]) => {
-    for (const event of events) await happen(simulation, event)
+    for (const event of events) await applyEvent(simulation, event)
   }
   const cluster = createMemoryCluster(
     () => {

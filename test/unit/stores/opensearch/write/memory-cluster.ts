@@ -69,7 +69,7 @@ export function createMemoryCluster(nextTurn: () => BulkTurn, isOutdatedRead: ()
 
     /**
      * The bulks that run end. Excluded by the last known limit of `fence.md`: between the swap of
-     * the fence and its first look at the tasks.
+     * the fence and its first read of the task list.
      */
     endBulks(): void {
       if (isSwapUnpolled) return

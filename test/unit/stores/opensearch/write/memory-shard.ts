@@ -23,7 +23,7 @@ export interface Operation {
 }
 
 /** The part of a bulk for one shard. Other tasks may run between two of its items. */
-export interface ShardTask {
+interface ShardTask {
   opaqueId: string | undefined
   items: readonly ShardItem[]
   /** Of the items that the primary applied. */
@@ -35,8 +35,6 @@ export interface ShardTask {
 
 /** The documents of a copy by id, including tombstones. */
 export type Documents = ReadonlyMap<string, Operation>
-
-export type MemoryShard = ReturnType<typeof createMemoryShard>
 
 /** One shard with a primary and a replica. A copy has the newest operation of each document. */
 export function createMemoryShard() {

@@ -34,7 +34,6 @@ export function createPagingClient(searchable: () => Documents, accountId: strin
   }
 
   return {
-    accountId,
     copy,
     readPage: readPageOnce,
     async readToEnd() {

@@ -81,15 +81,18 @@ export function createFailingWriters(options: FailingWritersOptions): FailingWri
   }
 
   /**
-   * Writes a bulk; `atSending` runs once it is decided, whether or not its response is on the way.
+   * Writes a bulk; `atSending` runs once it is first decided, whether or not its response is on the
+   * way. No bulk is confirmed while every attempt loses its response.
    */
   function bulk(
     { index, clock }: WriterProcess,
     changes: readonly Change[],
     atSending: () => void,
   ) {
+    let isFirst = true
     const interrupted = interceptCommits(index, (writes) => {
-      atSending()
+      if (isFirst) atSending()
+      isFirst = false
       return writes
     })
     return createWriter(interrupted, clock).write(changes, 'live')

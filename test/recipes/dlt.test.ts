@@ -191,8 +191,7 @@ describe('the recipe with dlt', () => {
   it('the dlt recipe loads a text that looks like an instant as a text', async () => {
     const looksLikeInstant = '2026-03-01T10:00'
     // Of the first page, which decides the type of a column.
-    service.faultServer.before(0, async () => undefined) // The account.
-    service.faultServer.before(0, async () => (response) => ({
+    service.faultServer.answerFirstPage((response) => ({
       ...response,
       body: (response.body ?? '').replace(/("utm_content":)"[^"]*"/g, `$1"${looksLikeInstant}"`),
     }))
@@ -223,8 +222,7 @@ describe('the recipe with dlt', () => {
   })
 
   it('the dlt recipe does not keep the account of a first read that failed', async () => {
-    service.faultServer.before(0, async () => undefined) // The account.
-    service.faultServer.answer(0, { status: 403 })
+    service.faultServer.answerFirstPage({ status: 403 })
     expect((await load()).code).toBe(1)
     const { stderr } = await load([], await service.createKey('acc_other'))
     expect(stderr).not.toContain('cópia nova')

@@ -20,10 +20,18 @@ const ACCOUNT_PATH = '/v1/account'
 
 /** A proxy before the service: records requests and can send an edge's errors after a page. */
 export async function startRecipeFaultServer(serviceUrl: string) {
-  const planned: { atPage: number; answer: () => Promise<Fault | undefined> }[] = []
-  const faultServer = await startFaultServer(serviceUrl, async () => {
+  interface Plan {
+    atPage: number
+    answer: () => Promise<Fault | undefined>
+    /** Not for a request of the account, of which an empty bucket causes several. */
+    isOfOrders?: boolean
+  }
+  const planned: Plan[] = []
+  const faultServer = await startFaultServer(serviceUrl, async ({ pathname }) => {
     const passed = orderRequests().filter(({ outcome }) => outcome === 200).length
-    const due = planned.findIndex(({ atPage }) => atPage <= passed)
+    const due = planned.findIndex(
+      ({ atPage, isOfOrders }) => atPage <= passed && !(isOfOrders && pathname === ACCOUNT_PATH),
+    )
     const [plan] = due === -1 ? [] : planned.splice(due, 1)
     return plan?.answer()
   })
@@ -64,6 +72,11 @@ export async function startRecipeFaultServer(serviceUrl: string) {
      */
     answer(atPage: number, ...answers: readonly Fault[]) {
       planned.push(...answers.map((answer) => ({ atPage, answer: async () => answer })))
+    },
+
+    /** Plans the response to the first request of orders. */
+    answerFirstPage(answer: Fault) {
+      planned.push({ atPage: 0, answer: async () => answer, isOfOrders: true })
     },
 
     /**

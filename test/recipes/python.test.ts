@@ -138,8 +138,7 @@ describe('the recipe in Python', () => {
     })
     const reloadEmpty = async (...options: string[]) => {
       service.faultServer.forget()
-      service.faultServer.before(0, async () => undefined) // The account.
-      service.faultServer.answer(0, { status: 200, body: emptyList })
+      service.faultServer.answerFirstPage({ status: 200, body: emptyList })
       return await sync(['--completa', ...options])
     }
     const { code, stderr } = await reloadEmpty()

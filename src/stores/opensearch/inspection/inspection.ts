@@ -77,7 +77,7 @@ export function createOpenSearchInspection(options: OpenSearchInspectionOptions)
     async readAliasFault() {
       const lease = await leaseDocument(client, names, healthDeadlineMs).read()
       const indices = await readAliases(client, healthDeadlineMs, [names.orders])
-      const live = Object.keys(indices)
+      const live = Object.keys(indices).toSorted((one, other) => (one < other ? -1 : 1))
       if (live.length === 0) throw new Unavailable(`no index has the alias ${names.orders}`)
       if (live.length > 1) {
         return `the alias ${names.orders} is on several indices: ${live.join(', ')}. Remove it from all but one with POST _aliases`

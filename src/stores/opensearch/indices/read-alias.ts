@@ -32,6 +32,12 @@ export async function findMisplacement(
   return `the alias ${names.orders} is on ${live}, which the last writer did not write: ${remedy}`
 }
 
+/** Lists through an alias on several indices have orders twice, and reads by id fail. */
+export function findSeveralIndices({ orders }: IndexNames, live: readonly string[]): string | null {
+  if (live.length <= 1) return null
+  return `the alias ${orders} is on several indices: ${live.join(', ')}. Remove it from all but one with POST _aliases`
+}
+
 /** Reads by id ignore a filter of the read alias, so only lists and scans lack what it hides. */
 export function findFilter({ orders }: IndexNames, indices: AliasesByIndex): string | null {
   const index = Object.keys(indices).find(

@@ -10,7 +10,7 @@ import {
   type MgetRequest,
   readDocuments,
 } from '../client/documents/read-documents.ts'
-import { findFilter, findMisplacement } from '../indices/read-alias.ts'
+import { findFilter, findMisplacement, findSeveralIndices } from '../indices/read-alias.ts'
 import { leaseDocument } from '../lease-document.ts'
 import { checksumMatches } from '../order-documents/checksum-header.ts'
 import { documentAddress, storedBytes } from '../order-documents/order-document-source.ts'
@@ -79,12 +79,13 @@ export function createOpenSearchInspection(options: OpenSearchInspectionOptions)
       const indices = await readAliases(client, healthDeadlineMs, [names.orders])
       const live = Object.keys(indices).toSorted((one, other) => (one < other ? -1 : 1))
       if (live.length === 0) throw new Unavailable(`no index has the alias ${names.orders}`)
-      if (live.length > 1) {
-        return `the alias ${names.orders} is on several indices: ${live.join(', ')}. Remove it from all but one with POST _aliases`
-      }
       const targets = lease?.record.targets ?? live
       const bounded = { ...options, deadlineMs: healthDeadlineMs }
-      return (await findMisplacement(bounded, live, targets)) ?? findFilter(names, indices)
+      return (
+        findSeveralIndices(names, live) ??
+        (await findMisplacement(bounded, live, targets)) ??
+        findFilter(names, indices)
+      )
     },
   }
 }

@@ -1,43 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseConfig } from '../../../../src/config/config.ts'
-import type { OrderIndex, WriteMode } from '../../../../src/indexing/writer/order-index.ts'
+import { describe, expect, it } from 'vitest'
+import type { WriteMode } from '../../../../src/indexing/writer/order-index.ts'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
-import { openServices, type Services } from '../../../../src/services.ts'
 import { runCommand } from '../../../support/cli/command.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { readOrder } from '../../../support/orders/read-order.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { type Backend, createBackend, opensearch } from '../../../support/stores/backend.ts'
+import { opensearch } from '../../../support/stores/backend.ts'
 import { interceptCommits } from '../../../support/stores/bulk.ts'
-import {
-  proxyTo,
-  type ReceivedRequest,
-  type ScriptedServer,
-  startServer,
-} from '../../../support/stores/scripted/scripted-server.ts'
+import { proxyTo, type ReceivedRequest } from '../../../support/stores/scripted/scripted-server.ts'
+import { firstNode, useProxiedIndex } from '../../../support/stores/use-proxied-index.ts'
 
-let backend: Backend
-let node: ScriptedServer
-let services: Services
-let index: OrderIndex
-let prefix: string
-beforeEach(async () => {
-  backend = createBackend()
-  node = await startServer([proxyTo(firstNode())])
-  const config = parseConfig({ ...backend.env, OPENSEARCH_URL: node.url })
-  prefix = config.indexPrefix
-  services = await openServices(config)
-  index = await services.openIndex()
-})
-afterEach(async () => {
-  await index.close()
-  await services.close()
-  await node.close()
-  await backend.remove()
-})
-
-const firstNode = () => process.env['OPENSEARCH_URL']?.split(',')[0] ?? ''
+const test = useProxiedIndex(proxyTo)
 
 interface Given {
   amount_total?: number
@@ -48,24 +22,26 @@ async function write(version: number, { deleted, ...given }: Given = {}, mode: W
   const source = deleted
     ? { id: 'ord_1', version, owner_account_id: 'acc_1', deleted }
     : sourceOrder({ version, amount_total: version, ...given })
-  const [result] = await createWriter(index, Date.now).write([changeOf(source)], mode)
+  const [result] = await createWriter(test.index, Date.now).write([changeOf(source)], mode)
   return result
 }
 
 async function amount(): Promise<number | undefined> {
-  return (await readOrder(services.orders, 'ord_1'))?.amount_total
+  return (await readOrder(test.services.orders, 'ord_1'))?.amount_total
 }
 
 /** The last bulk to the orders or to the version records. */
 function lastBulk(target: 'orders' | 'order-heads'): ReceivedRequest {
-  const bulk = node.received.findLast(({ path }) => path.startsWith(`/${prefix}${target}-w-`))
+  const bulk = test.server.received.findLast(({ path }) =>
+    path.startsWith(`/${test.prefix}${target}-w-`),
+  )
   if (bulk === undefined) throw new Error('no bulk was sent')
   return bulk
 }
 
 /** Sends an earlier bulk again, like a node that was frozen while the aliases were swapped. */
 async function sendLate(target: 'orders' | 'order-heads', { body }: ReceivedRequest) {
-  const response = await fetch(`${firstNode()}/${prefix}${target}/_bulk`, {
+  const response = await fetch(`${firstNode()}/${test.prefix}${target}/_bulk`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-ndjson' },
     body,
@@ -74,7 +50,7 @@ async function sendLate(target: 'orders' | 'order-heads', { body }: ReceivedRequ
   return items.flatMap((item) => Object.values(item).map(({ status }) => status))
 }
 
-const orders = () => `${prefix}orders-v1`
+const orders = () => `${test.prefix}orders-v1`
 
 /** Simulates a node restart or a shard relocation. */
 async function restartShard() {
@@ -173,8 +149,8 @@ describe('a writer', () => {
   it('the writer replaces a document that a late bulk changed since it was read', async () => {
     await write(1)
     const change = changeOf(sourceOrder({ version: 2, amount_total: 2 }))
-    const interfered = interceptCommits(index, async (writes) => {
-      const touched = `${prefix}orders/_update/acc_1:ord_1?routing=acc_1`
+    const interfered = interceptCommits(test.index, async (writes) => {
+      const touched = `${test.prefix}orders/_update/acc_1:ord_1?routing=acc_1`
       await opensearch('POST', touched, { doc: { updated_key: 1 } })
       return writes
     })
@@ -184,18 +160,20 @@ describe('a writer', () => {
 
   it('the writer stores a tracking key that was cut in the middle of a character', async () => {
     const cut = sourceOrder({ tracking: { 'src\ud83d': 'bio' } })
-    expect(await createWriter(index, Date.now).write([changeOf(cut)], 'live')).toEqual(['written'])
-    const order = await readOrder(services.orders, 'ord_1')
+    expect(await createWriter(test.index, Date.now).write([changeOf(cut)], 'live')).toEqual([
+      'written',
+    ])
+    const order = await readOrder(test.services.orders, 'ord_1')
     expect(order?.tracking).toEqual({ 'src\ufffd': 'bio' })
   })
 
   it('a closed writer leaves every document searchable at once', async () => {
-    await index.close()
+    await test.index.close()
     const lines = [1, 2, 3].map((n) => JSON.stringify(sourceOrder({ id: `ord_${n}` }))).join('\n')
-    expect(await runCommand(['index', 'load', '-'], backend.env, lines)).toMatchObject({ code: 0 })
+    expect(await runCommand(['index', 'load', '-'], test.env, lines)).toMatchObject({ code: 0 })
     const { hits } = await opensearch<{ hits: { hits: unknown[] } }>(
       'GET',
-      `${prefix}orders/_search`,
+      `${test.prefix}orders/_search`,
     )
     expect(hits.hits).toHaveLength(3)
   })

@@ -23,7 +23,8 @@ export function createFolder(path: string): void {
 export const NO_FOLDER_ADVICE =
   "This path is a file, or a link to a folder that does not exist: mount the link's folder, or correct DATA_DIR"
 
-function isFolder(path: string): boolean {
+/** Whether the path leads to a folder. */
+export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 

@@ -1,5 +1,5 @@
 import { Unavailable } from '../../../lib/errors/unavailable.ts'
-import { NO_FOLDER_ADVICE } from '../../../lib/files/private-files.ts'
+import { isFolder, NO_FOLDER_ADVICE } from '../../../lib/files/private-files.ts'
 
 export const SQLITE_BUSY = 5
 const SQLITE_READONLY = 8
@@ -22,6 +22,9 @@ const FULL_ADVICE = '. Free space in DATA_DIR; where there is enough, check the 
 /** As after a restore by another user. */
 const OWNER_ADVICE =
   '. Let the user of this process write DATA_DIR: chown the folder and its files to that user, and chmod 700 the folder and 600 the files'
+
+/** As a container engine creates it where the file of a bind mount is missing. */
+const FOLDER_ADVICE = '. It is a folder: move it away, and restore or create the file in its place'
 
 /** The next step after each failure of a file that ends, by itself or by an operator. */
 const ADVICE: ReadonlyMap<number | undefined, string> = new Map([
@@ -60,8 +63,17 @@ function resultCode(error: unknown): number | undefined {
 /** The next step after an error of a file, as sentences that follow its message; may be empty. */
 export function adviceAfter(file: string, error: unknown): string {
   if ((error as NodeJS.ErrnoException).code === 'EEXIST') return `. ${NO_FOLDER_ADVICE}`
+  if (isReadableFolder(file)) return FOLDER_ADVICE
   if (isDamage(error) && file.endsWith('.lock')) return LOCK_ADVICE
   return ADVICE.get(resultCode(error)) ?? ''
+}
+
+function isReadableFolder(path: string): boolean {
+  try {
+    return isFolder(path)
+  } catch {
+    return false // The first error says why.
+  }
 }
 
 /** Whether SQLite found the file damaged. */

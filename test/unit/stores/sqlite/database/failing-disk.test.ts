@@ -36,12 +36,13 @@ it('a file that this process may only read is named by a write with the owner an
 })
 
 it.each([
-  ['is not there', 'mkdir', () => join(dataDir, 'missing')],
-  ['belongs to another user, such as a volume of root', 'open', () => dataDir],
+  ['is not there', 0o555, 'mkdir', () => join(dataDir, 'missing')],
+  ['belongs to another user, such as a volume of root', 0o555, 'open', () => dataDir],
+  ['another user created', 0o700, 'open', () => dataDir],
 ])(
   'a data folder that %s, and that this process may not write, is named with the owner and mode to set',
-  (_name, call, folder) => {
-    chmodSync(dataDir, 0o555)
+  (_name, mode, call, folder) => {
+    chmodSync(dataDir, mode)
     const path = join(folder(), 'any.db')
     const opening = () => asUnprivilegedUser(() => openDatabase(path, [], 20))
     expect(opening).toThrow(`cannot open the database ${path}: EACCES: permission denied, ${call}`)
@@ -61,9 +62,9 @@ it.each([
 
 describe('a writer whose files cannot be opened', () => {
   it.each([
-    ['server', 'watch.lock', true, OWNER_ADVICE],
+    ['server', 'watch.lock', true, 'It is a folder'],
     ['server', 'orders.db', true, 'was removed or replaced'],
-    ['command', 'watch.lock', false, OWNER_ADVICE],
+    ['command', 'watch.lock', false, 'It is a folder'],
     ['command', 'orders.db', false, 'was removed or replaced'],
   ] as const)(
     'the writer of a %s names %s, and only that of a server retries',
@@ -113,6 +114,13 @@ describe('a file whose identity cannot be read', () => {
       expect(error instanceof Unavailable).toBe(isRetried)
       expect(error).toHaveProperty('message', reason('orders.db'))
     },
+  )
+})
+
+it('a folder in place of a database is named with the next step', () => {
+  mkdirSync(file('any.db'))
+  expect(() => openDatabase(file('any.db'), [], 20)).toThrow(
+    `cannot open the database ${file('any.db')}: unable to open database file. It is a folder: move`,
   )
 })
 

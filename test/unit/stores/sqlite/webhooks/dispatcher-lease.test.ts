@@ -71,7 +71,7 @@ describe('the lease of the embedded dispatcher', () => {
       expect(error).toBeInstanceOf(Unavailable)
       expect(error).toHaveProperty(
         'message',
-        expect.stringContaining(`${lockFile}: unable to open database file. Let the user`),
+        expect.stringContaining(`${lockFile}: unable to open database file. It is a folder`),
       )
     }
   })

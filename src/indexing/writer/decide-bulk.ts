@@ -7,9 +7,9 @@ import {
   checkVersion,
   type DecideOptions,
   decide,
-  isReadable,
   type WriteResult,
 } from './decide.ts'
+import { isReadable } from './found-views.ts'
 import type { BulkWrites, FoundView, OrderVersionRecord, Subscribers } from './order-index.ts'
 
 /** The order version records of a bulk, by order id. */

@@ -1,8 +1,14 @@
-import { ORDER_SCHEMA_VERSION } from '../../orders/order.ts'
 import { NULL_INSTANT_KEY, type ViewKey } from '../../orders/order-store.ts'
 import type { Change, ValidationError } from '../projection/change.ts'
 import type { View } from '../projection/order-views.ts'
-import { hasSameContent } from './order-document.ts'
+import {
+  hasNewContent,
+  hasOlderSchema,
+  isConfirmedRemoval,
+  isReadable,
+  isUnconfirmed,
+  keptDates,
+} from './found-views.ts'
 import type {
   BulkWrites,
   FoundView,
@@ -106,9 +112,11 @@ export function decide(
     const isFirst = isFirstOfHistory(mode, record) && !storedFor.has(accountId)
     return (isFirst ? change.changedAt : null) ?? 'write-timestamp'
   }
+  // After a loss of the version records, a repair keeps the dates.
+  const redatesUnconfirmed = mode === 'live' && (record !== undefined || policy !== 'repair')
   const mustWrite = (view: View, before: StoredView) =>
     hasNewContent(view, before, hasUpdatedAt) ||
-    (mode === 'live' && isUnconfirmed(before, record, policy)) ||
+    (redatesUnconfirmed && isUnconfirmed(before, record)) ||
     (policy === 'repair' && !before.isIntact(view)) ||
     (policy === 'rewrite' && hasUpdatedAt)
 
@@ -163,11 +171,6 @@ function isOlder(change: Change, record: OrderVersionRecord, policy: EqualVersio
   return policy === 'reproject' && change.deleted
 }
 
-/** Whether the document can be parsed as an order. */
-export function isReadable(view: FoundView): view is StoredView {
-  return 'json' in view
-}
-
 function unreadableDocumentError({ accountId, orderId }: ViewKey): ValidationError {
   const reason = `the document of account ${accountId} in the index cannot be parsed as an order, so ${orderId} cannot be compared with it: replace it with "index load --repair"`
   return { path: '', reason }
@@ -181,40 +184,4 @@ function changesSomething(
   if (views.length + removals.length > 0 || next === undefined) return true
   const accountsOf = ({ accountIds }: OrderVersionRecord) => [...accountIds].sort().join(' ')
   return next.hasUpdatedAt !== record.hasUpdatedAt || accountsOf(next) !== accountsOf(record)
-}
-
-const hasOlderSchema = ({ schemaVersion }: StoredView) => schemaVersion < ORDER_SCHEMA_VERSION
-
-/** The dates of a document whose public content is unchanged. */
-function keptDates({
-  updatedKey,
-  writtenKey,
-}: StoredView): Pick<ViewWrite, 'updatedAt' | 'writtenKey'> {
-  const updatedAt = updatedKey === NULL_INSTANT_KEY ? null : updatedKey
-  return { updatedAt, ...(writtenKey !== undefined && { writtenKey }) }
-}
-
-/**
- * Whether no commit confirmed the document. Clients may have received later write timestamps before
- * it became visible, so it needs a new one: see `lease/fence.md`. After a loss of the version
- * records, a repair keeps the dates.
- */
-function isUnconfirmed(
-  { writtenKey = 0 }: StoredView,
-  record: OrderVersionRecord | undefined,
-  policy: EqualVersionPolicy,
-): boolean {
-  if (record === undefined) return policy !== 'repair'
-  return writtenKey > (record.writtenKey ?? Infinity)
-}
-
-/** An unconfirmed tombstone may disappear with its node before a replica has it. */
-function isConfirmedRemoval(view: FoundView, record: OrderVersionRecord | undefined): boolean {
-  return 'removedKey' in view && view.removedKey <= (record?.writtenKey ?? Infinity)
-}
-
-/** The first date of an order counts as a change. */
-function hasNewContent({ order }: View, stored: StoredView, hasUpdatedAt: boolean): boolean {
-  if (hasUpdatedAt && stored.updatedKey === NULL_INSTANT_KEY) return true
-  return !hasSameContent(stored, order)
 }

@@ -1,5 +1,5 @@
 import type { Change } from '../../../../../src/indexing/projection/change.ts'
-import { isReadable } from '../../../../../src/indexing/writer/decide.ts'
+import { isReadable } from '../../../../../src/indexing/writer/found-views.ts'
 import { storedOrder } from '../../../../../src/indexing/writer/order-document.ts'
 import {
   type BulkWrites,

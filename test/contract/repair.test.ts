@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { load } from '../../src/indexing/sources/load.ts'
-import { mapTransactions, type OrderVersionRecord } from '../../src/indexing/writer/order-index.ts'
+import { mapTransactions } from '../../src/indexing/writer/order-index.ts'
+import type { OrderVersionRecord } from '../../src/indexing/writer/version-record.ts'
 import { createWriter } from '../../src/indexing/writer/writer.ts'
 import { noFilters } from '../../src/orders/filters/filters.ts'
 import { readPage } from '../../src/orders/paging.ts'

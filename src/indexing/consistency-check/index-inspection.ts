@@ -1,6 +1,7 @@
 import { filterColumns } from '../../orders/filters/filter-generations.ts'
 import type { ViewKey } from '../../orders/order-store.ts'
-import type { OrderVersionRecord, WriterPurpose } from '../writer/order-index.ts'
+import type { WriterPurpose } from '../writer/order-index.ts'
+import type { OrderVersionRecord } from '../writer/version-record.ts'
 
 /** The search and sort keys of a document. */
 export const keyFields = [

@@ -1,5 +1,5 @@
 import type { ViewKey } from '../../orders/order-store.ts'
-import type { OrderVersionRecord } from '../writer/order-index.ts'
+import type { OrderVersionRecord } from '../writer/version-record.ts'
 import type { IndexInspection } from './index-inspection.ts'
 
 /** A document that the version record of its order requires. */

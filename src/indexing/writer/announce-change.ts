@@ -8,7 +8,8 @@ import { type EventType, eventTypes } from '../../webhooks/events/event-types.ts
 import { type OrderState, stateOf } from '../../webhooks/events/order-state.ts'
 import type { Change } from '../projection/change.ts'
 import { type AnnouncedOrder, lastEventOf } from './announced-order.ts'
-import type { Announced, OrderVersionRecord, Subscribers, TrackedState } from './order-index.ts'
+import type { Subscribers } from './order-index.ts'
+import type { Announced, OrderVersionRecord, TrackedState } from './version-record.ts'
 import { viewDigest } from './view-digest.ts'
 
 /** The accounts with an endpoint that have the order before or after a change. */

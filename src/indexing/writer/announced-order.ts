@@ -2,7 +2,8 @@ import { type EventRecord, lastSequence } from '../../webhooks/events/event-reco
 import { stateOf } from '../../webhooks/events/order-state.ts'
 import type { Change } from '../projection/change.ts'
 import { storedOrder } from './order-document.ts'
-import type { Announced, OrderVersionRecord, StoredView, Subscribers } from './order-index.ts'
+import type { StoredView, Subscribers } from './order-index.ts'
+import type { Announced, OrderVersionRecord } from './version-record.ts'
 import { isCurrentDigest, UNKNOWN_DIGEST, viewDigest } from './view-digest.ts'
 
 /** What is announced of an order, with event records that its version record does not count yet. */

@@ -10,7 +10,8 @@ import {
   type WriteResult,
 } from './decide.ts'
 import { isReadable } from './found-views.ts'
-import type { BulkWrites, FoundView, OrderVersionRecord, Subscribers } from './order-index.ts'
+import type { BulkWrites, FoundView, Subscribers } from './order-index.ts'
+import type { OrderVersionRecord } from './version-record.ts'
 
 /** The order version records of a bulk, by order id. */
 export type VersionRecords = ReadonlyMap<string, OrderVersionRecord>

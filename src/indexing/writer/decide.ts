@@ -9,14 +9,8 @@ import {
   isUnconfirmed,
   keptDates,
 } from './found-views.ts'
-import type {
-  BulkWrites,
-  FoundView,
-  OrderVersionRecord,
-  StoredView,
-  ViewWrite,
-  WriteMode,
-} from './order-index.ts'
+import type { BulkWrites, FoundView, StoredView, ViewWrite, WriteMode } from './order-index.ts'
+import type { OrderVersionRecord } from './version-record.ts'
 
 /** The result of one change. */
 export type WriteResult = 'written' | 'unchanged' | 'older' | ValidationError

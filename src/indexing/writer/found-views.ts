@@ -2,7 +2,8 @@ import { ORDER_SCHEMA_VERSION } from '../../orders/order.ts'
 import { NULL_INSTANT_KEY } from '../../orders/order-store.ts'
 import type { View } from '../projection/order-views.ts'
 import { hasSameContent } from './order-document.ts'
-import type { FoundView, OrderVersionRecord, StoredView, ViewWrite } from './order-index.ts'
+import type { FoundView, StoredView, ViewWrite } from './order-index.ts'
+import type { OrderVersionRecord } from './version-record.ts'
 
 /** Whether the document can be parsed as an order. */
 export function isReadable(view: FoundView): view is StoredView {

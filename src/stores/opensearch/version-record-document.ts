@@ -1,5 +1,5 @@
 import type { InspectedRecord } from '../../indexing/consistency-check/index-inspection.ts'
-import type { Announced, OrderVersionRecord } from '../../indexing/writer/order-index.ts'
+import type { Announced, OrderVersionRecord } from '../../indexing/writer/version-record.ts'
 import { DocumentRejectedError } from '../../indexing/writer/writer-errors.ts'
 
 /** The stored form of a version record. */

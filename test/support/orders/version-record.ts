@@ -1,4 +1,4 @@
-import type { OrderVersionRecord } from '../../../src/indexing/writer/order-index.ts'
+import type { OrderVersionRecord } from '../../../src/indexing/writer/version-record.ts'
 
 /** The version record of `sourceOrder()`. */
 export function versionRecord(changes: Partial<OrderVersionRecord> = {}): OrderVersionRecord {

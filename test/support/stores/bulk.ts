@@ -3,9 +3,9 @@ import {
   type IndexReader,
   mapTransactions,
   type OrderIndex,
-  type OrderVersionRecord,
   type WriteMode,
 } from '../../../src/indexing/writer/order-index.ts'
+import type { OrderVersionRecord } from '../../../src/indexing/writer/version-record.ts'
 
 export interface BulkOptions {
   mode?: WriteMode

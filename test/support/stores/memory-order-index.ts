@@ -8,10 +8,10 @@ import type {
   FoundView,
   IndexReader,
   OrderIndex,
-  OrderVersionRecord,
   StoredView,
   WriteMode,
 } from '../../../src/indexing/writer/order-index.ts'
+import type { OrderVersionRecord } from '../../../src/indexing/writer/version-record.ts'
 import type { Order } from '../../../src/orders/order.ts'
 import { type EventRecord, firstSequence } from '../../../src/webhooks/events/event-record.ts'
 

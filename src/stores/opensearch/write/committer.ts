@@ -1,10 +1,6 @@
 import { renderDocument } from '../../../indexing/writer/order-document.ts'
-import type {
-  BulkWrites,
-  OrderVersionRecord,
-  ViewWrite,
-  WriteMode,
-} from '../../../indexing/writer/order-index.ts'
+import type { BulkWrites, ViewWrite, WriteMode } from '../../../indexing/writer/order-index.ts'
+import type { OrderVersionRecord } from '../../../indexing/writer/version-record.ts'
 import { createMutex } from '../../../lib/async/mutex.ts'
 import type { ViewKey } from '../../../orders/order-store.ts'
 import { type EventRecord, firstSequence } from '../../../webhooks/events/event-record.ts'

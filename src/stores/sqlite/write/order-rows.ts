@@ -5,11 +5,8 @@ import {
   isReadableOrder,
   type StoredKeys,
 } from '../../../indexing/writer/order-document.ts'
-import type {
-  OrderVersionRecord,
-  StoredView,
-  UnreadableView,
-} from '../../../indexing/writer/order-index.ts'
+import type { StoredView, UnreadableView } from '../../../indexing/writer/order-index.ts'
+import type { OrderVersionRecord } from '../../../indexing/writer/version-record.ts'
 import { parseJson } from '../../../lib/text/json.ts'
 
 export type Row = Record<string, SQLOutputValue>

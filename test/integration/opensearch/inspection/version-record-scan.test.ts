@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../../src/config/config.ts'
-import type { OrderVersionRecord } from '../../../../src/indexing/writer/order-index.ts'
+import type { OrderVersionRecord } from '../../../../src/indexing/writer/version-record.ts'
 import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import { openServices, type Services } from '../../../../src/services.ts'
 import {

@@ -4,7 +4,7 @@ import {
   type DecideOptions,
   decide,
 } from '../../../../src/indexing/writer/decide.ts'
-import type { OrderVersionRecord } from '../../../../src/indexing/writer/order-index.ts'
+import type { OrderVersionRecord } from '../../../../src/indexing/writer/version-record.ts'
 import { formatInstant } from '../../../../src/lib/instant.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { startWriter, type Version } from '../../../support/orders/order-writer.ts'

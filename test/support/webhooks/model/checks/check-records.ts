@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { OrderVersionRecord } from '../../../../../src/indexing/writer/order-index.ts'
+import type { OrderVersionRecord } from '../../../../../src/indexing/writer/version-record.ts'
 import type { Order } from '../../../../../src/orders/order.ts'
 import { type EventRecord, firstSequence } from '../../../../../src/webhooks/events/event-record.ts'
 import type { OrderState } from '../../../../../src/webhooks/events/order-state.ts'

@@ -4,9 +4,9 @@ import { storedOrder } from '../../../../../src/indexing/writer/order-document.t
 import {
   type BulkWrites,
   mapTransactions,
-  type OrderVersionRecord,
   type Transaction,
 } from '../../../../../src/indexing/writer/order-index.ts'
+import type { OrderVersionRecord } from '../../../../../src/indexing/writer/version-record.ts'
 import { stateOf } from '../../../../../src/webhooks/events/order-state.ts'
 import type { Invariant } from '../checks/violation.ts'
 import type { MutateIndex } from '../writing/crashing-writers.ts'

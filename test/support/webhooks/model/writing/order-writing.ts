@@ -1,10 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '../../../../../src/demo/random.ts'
-import {
-  mapTransactions,
-  type OrderIndex,
-  type OrderVersionRecord,
-} from '../../../../../src/indexing/writer/order-index.ts'
+import { mapTransactions, type OrderIndex } from '../../../../../src/indexing/writer/order-index.ts'
+import type { OrderVersionRecord } from '../../../../../src/indexing/writer/version-record.ts'
 import type { Clock } from '../../../../../src/lib/clock.ts'
 import { createSubscriberLookup } from '../../../../../src/webhooks/endpoints/endpoint-directory.ts'
 import type { EventRecord } from '../../../../../src/webhooks/events/event-record.ts'

@@ -2,6 +2,7 @@ import type { SyncOptions, SyncResult } from '../../client/client.ts'
 import { monotonicClock } from '../../lib/clock.ts'
 import { DAY_MS, parseDuration, SECOND_MS } from '../../lib/durations.ts'
 import { hasFourDigitYear } from '../../lib/instant.ts'
+import { replaceControls } from '../../lib/text/control-characters.ts'
 import { parseQueryInstant } from '../../orders/filters/query-instant.ts'
 import { parseArguments, rejectExtraArgs } from '../arguments.ts'
 import { type Context, connect, resolveBaseUrl, writeText } from '../context.ts'
@@ -68,7 +69,8 @@ export async function runSync(args: readonly string[], context: Context): Promis
       }
     }
 
-    const print = (line: string) => writeText(context.stdout, `${line}\n`)
+    // `updated_at` is a text of the server, and a date may have any comment in brackets.
+    const print = (line: string) => writeText(context.stdout, `${replaceControls(line)}\n`)
     const { signal, env } = context
     if (flags.has('watch')) await watch(sync, intervalMs, { signal, progress, env }, print)
     else await print(summary(await sync(true)))

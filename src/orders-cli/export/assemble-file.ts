@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
 import type { Order } from '../../client/client.ts'
 import { parseJson } from '../../lib/text/json.ts'
-import { PRIVATE } from '../atomic-file.ts'
+import { openNew } from '../atomic-file.ts'
 import type { Format } from './formats/format.ts'
 
 /**
@@ -15,7 +14,7 @@ export async function assembleFile(
   assemble: NonNullable<Format['assemble']>,
   onOrder: () => void,
 ): Promise<void> {
-  const file = await open(path, 'w', PRIVATE)
+  const file = await openNew(path)
   try {
     for await (const chunk of await assemble(ordersOf(part, onOrder))) await file.writeFile(chunk)
     await file.sync()

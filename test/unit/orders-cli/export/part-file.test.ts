@@ -1,15 +1,18 @@
 import {
+  chmodSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { assembleFile } from '../../../../src/orders-cli/export/assemble-file.ts'
 import { openPartFile } from '../../../../src/orders-cli/export/part-file.ts'
 import { followLink } from '../../../../src/orders-cli/follow-link.ts'
 import { createTestFolder } from '../../../support/stores/test-folder.ts'
@@ -29,6 +32,59 @@ it('an export leaves the files to the process that has removed its expired lock'
   await expect(part.finish(assemble)).rejects.toThrow(/perdeu a vez/)
   await part.close()
   expect(readdirSync(folder).sort()).toEqual(['pedidos.csv.part', 'pedidos.csv.part.json'])
+})
+
+describe('an export into a folder that other users may write to', () => {
+  const request = { url: 'https://api.exemplo.com.br', filters: {}, format: 'csv', rows: 'orders' }
+  const at = (suffix: string) => join(folder, `pedidos.csv${suffix}`)
+  async function* content() {
+    yield Buffer.from('id\r\n')
+  }
+  const assemble = (from: string, to: string) =>
+    assembleFile(
+      from,
+      to,
+      async () => content(),
+      () => {},
+    )
+
+  async function exportWith(finishing?: typeof assemble) {
+    const part = await openPartFile('pedidos.csv', request, false, folder)
+    await part.append('id\r\n', null, 1)
+    await part.finish(finishing)
+    await part.close()
+    expect(readFileSync(at(''), 'utf8')).toBe('id\r\n')
+  }
+
+  it.each(['.part', '.part.new', '.part.json.new'])(
+    'writes to no file that a link %s names',
+    async (suffix) => {
+      writeFileSync(at('.other'), '')
+      await placeState()
+      symlinkSync(at('.other'), at(suffix))
+      await exportWith(assemble)
+      expect(readFileSync(at('.other'), 'utf8')).toBe('')
+    },
+  )
+
+  it.each<[string, typeof assemble | undefined]>([
+    ['.part', undefined],
+    ['.part.new', assemble],
+  ])('is readable for its user alone, also where a file %s was not', async (suffix, finishing) => {
+    await placeState()
+    writeFileSync(at(suffix), '')
+    chmodSync(at(suffix), 0o666)
+    await exportWith(finishing)
+    expect(statSync(at('')).mode & 0o777).toBe(0o600)
+  })
+
+  /** That of an export without a page, beside which an empty part is started again. */
+  async function placeState() {
+    const part = await openPartFile('pedidos.csv', request, false, folder)
+    const state = readFileSync(at('.part.json'))
+    await part.close()
+    writeFileSync(at('.part.json'), state)
+  }
 })
 
 describe('an export in CSV that another version of the command began', () => {

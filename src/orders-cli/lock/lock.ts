@@ -1,8 +1,8 @@
-import { access, open, readdir, rm } from 'node:fs/promises'
+import { access, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MINUTE_MS } from '../../lib/durations.ts'
-import { PRIVATE } from '../atomic-file.ts'
+import { openNew } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
 import { type ForeignLock, lastRenewal, printWait, type Waiting, watch } from './foreign-lock.ts'
 import { modifiedMs, removeWhenProcessEnds, renew } from './lock-file.ts'
@@ -78,7 +78,7 @@ export async function acquireLock(
  */
 async function claim(prefix: string, mine: string, busy: string): Promise<ForeignLock[]> {
   for (let attempt = 1; ; attempt++) {
-    await (await open(mine, 'w', PRIVATE)).close()
+    await (await openNew(mine)).close()
     const { alive, foreign } = await otherLocks(prefix, mine).catch(async (error) => {
       await rm(mine, { force: true })
       throw error

@@ -1,9 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { acquireLock } from '../../../../src/orders-cli/lock/lock.ts'
+import { ownName } from '../../../../src/orders-cli/lock/process-identity.ts'
 import { createTestFolder } from '../../../support/stores/test-folder.ts'
 
 const LOCK = new URL('../../../../src/orders-cli/lock/lock.ts', import.meta.url)
@@ -55,6 +65,15 @@ describe('a lock', () => {
     expect((await another()).output).toBe(`busy (É o processo ${process.pid}.)`)
     await lock.release()
     expect((await another()).output).toBe('taken')
+  })
+
+  it('is written to no file that a link with its name names', async () => {
+    const other = join(folder, 'other')
+    writeFileSync(other, 'kept')
+    symlinkSync(other, prefix() + ownName())
+    const lock = await acquireLock(prefix(), 'busy')
+    expect(readFileSync(other, 'utf8')).toBe('kept')
+    await lock.release()
   })
 
   it('a lock of a killed process is removed', async () => {

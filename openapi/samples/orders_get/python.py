@@ -7,10 +7,9 @@ from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
-request = Request(
-    f"{os.environ['ORDERS_API_URL']}/v1/orders/{quote(sys.argv[1], safe='')}",
-    headers={"Authorization": f"Bearer {os.environ['ORDERS_API_KEY']}"},
-)
+request = Request(f"{os.environ['ORDERS_API_URL']}/v1/orders/{quote(sys.argv[1], safe='')}")
+# Um redirecionamento não leva a chave.
+request.add_unredirected_header("Authorization", f"Bearer {os.environ['ORDERS_API_KEY']}")
 for attempt in range(6):
     try:
         with urlopen(request, timeout=30) as response:

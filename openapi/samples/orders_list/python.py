@@ -7,11 +7,13 @@ from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 URL = os.environ["ORDERS_API_URL"]
-HEADERS = {"Authorization": f"Bearer {os.environ['ORDERS_API_KEY']}"}
+AUTHORIZATION = f"Bearer {os.environ['ORDERS_API_KEY']}"
 
 
 def get(path, query):
-    request = Request(f"{URL}{path}?{urlencode(query)}", headers=HEADERS)
+    request = Request(f"{URL}{path}?{urlencode(query)}")
+    # Um redirecionamento não leva a chave.
+    request.add_unredirected_header("Authorization", AUTHORIZATION)
     for attempt in range(6):
         try:
             with urlopen(request, timeout=30) as response:

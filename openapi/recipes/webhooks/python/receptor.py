@@ -52,6 +52,8 @@ def guarda(evento):
 
 
 class Receptor(http.server.BaseHTTPRequestHandler):
+    timeout = 10  # segundos sem um byte: uma conexão que para no meio não ocupa uma thread para sempre
+
     def do_POST(self):
         tamanho = int(self.headers.get("content-length") or MAIOR_CORPO + 1)
         if not 0 <= tamanho <= MAIOR_CORPO:

@@ -38,7 +38,7 @@ export function createAuditedWebhooks(
     target: Target,
     change: () => Promise<T>,
   ): Promise<T> {
-    const { id, accountId } = await showEndpoint(target)
+    const { id, accountId } = await webhooks.findForChange(target)
     return audit.record(actor, { action, accountId: liveAccountOf(accountId), target: id }, change)
   }
 

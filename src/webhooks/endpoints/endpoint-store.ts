@@ -27,7 +27,8 @@ export interface EndpointStore {
   /**
    * Replaces an endpoint with what `change` returns, by compare-and-set: `change` runs again after
    * a conflict. Returns the new endpoint; `null` when it is missing or deleted, or `change` returns
-   * `null`.
+   * `null`. A cluster writes a deletion that it finds again: the call that deleted the endpoint may
+   * have failed, and one node alone may show it.
    */
   update(id: string, change: (endpoint: Endpoint) => Endpoint | null): Promise<Endpoint | null>
   /**

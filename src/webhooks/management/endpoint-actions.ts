@@ -7,11 +7,17 @@ import { HEALTHY } from '../endpoints/endpoint-health.ts'
 import type { EndpointStore } from '../endpoints/endpoint-store.ts'
 import { deriveSecret, hasEntry } from '../sending/signing-secret.ts'
 import { currentKid } from './endpoint-secrets.ts'
-import { changeEndpoint, findEndpoint, type Target, touchEndpoint } from './endpoint-target.ts'
+import {
+  changeEndpoint,
+  findEndpoint,
+  findForChange,
+  type Target,
+  touchEndpoint,
+} from './endpoint-target.ts'
 import { WebhookError } from './webhook-error.ts'
 
 export interface EndpointActionsOptions {
-  endpoints: Pick<EndpointStore, 'byId' | 'update'>
+  endpoints: Pick<EndpointStore, 'find' | 'byId' | 'update'>
   deliveries: Pick<DeliveryStore, 'hold' | 'releaseHeld' | 'cancel'>
   /** The first derives new secrets. @throws WebhookError `secrets_missing` */
   secrets(): NamedSecrets
@@ -57,6 +63,8 @@ export function createEndpointActions({
   const earliestReplay = () => clock() - retentionMs + HOUR_MS
 
   return {
+    findForChange: (target: Target): Promise<Endpoint> => findForChange(endpoints, target),
+
     /** Sends what was held, in order. Also completes an enabling that was interrupted. */
     async enableEndpoint(target: Target): Promise<EnabledEndpoint> {
       const { id } = await findEndpoint(endpoints, target)

@@ -24,6 +24,23 @@ export async function findEndpoint(
 }
 
 /**
+ * Finds the endpoint of a change. Where it is deleted, no failover brings it back after the error.
+ * @throws WebhookError `endpoint_missing`
+ */
+export async function findForChange(
+  endpoints: Pick<EndpointStore, 'find' | 'update'>,
+  target: Target,
+): Promise<Endpoint> {
+  const found = await endpoints.find(target.id)
+  if (found === null || !isOf(target, found)) throw endpointMissing(target)
+  if (found.deletedAt === null) return found
+  // Where the deletion was lost with the node that showed it, the endpoint is there again.
+  const restored = await endpoints.update(target.id, (same) => same)
+  if (restored === null) throw endpointMissing(target)
+  return restored
+}
+
+/**
  * Replaces an endpoint with what `change` returns; see the store.
  * @throws WebhookError `endpoint_missing`
  */

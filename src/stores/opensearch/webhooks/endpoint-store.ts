@@ -59,11 +59,6 @@ export function createOpenSearchEndpointStore({
     return { endpoint, state: found.state }
   }
 
-  async function readKept(id: string) {
-    const found = await readEndpoint(id)
-    return found?.endpoint.deletedAt === null ? found : null
-  }
-
   return {
     async insert(endpoint) {
       const { id } = endpoint
@@ -78,7 +73,8 @@ export function createOpenSearchEndpointStore({
     },
 
     async byId(id) {
-      return (await readKept(id))?.endpoint ?? null
+      const endpoint = (await readEndpoint(id))?.endpoint
+      return endpoint?.deletedAt === null ? endpoint : null
     },
 
     async list(accountId) {
@@ -92,13 +88,17 @@ export function createOpenSearchEndpointStore({
 
     async update(id, change) {
       for (;;) {
-        const found = await readKept(id)
-        const changed = found && change(found.endpoint)
-        if (found === null || changed === null) return null
-        const source = endpointSource(changed)
+        const found = await readEndpoint(id)
+        if (found === null) return null
+        const { endpoint } = found
+        const isDeleted = endpoint.deletedAt !== null
+        // A node may show a deletion that no other node has, and that is lost with it.
+        const written = isDeleted ? endpoint : change(endpoint)
+        if (written === null) return null
+        const source = endpointSource(written)
         const address = { index, id }
         const state = await replaceDocument(client, writeOptions, address, found.state, source)
-        if (state !== null) return changed
+        if (state !== null) return isDeleted ? null : written
       }
     },
 

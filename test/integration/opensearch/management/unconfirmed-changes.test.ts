@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import {
+  type ManagementApi,
+  openManagementApi,
+} from '../../../support/management/management-api.ts'
+import { createEndpoint } from '../../../support/management/webhook-endpoints.ts'
+import { startUnconfirmedWrites } from '../../../support/stores/scripted/unconfirmed-writes.ts'
+
+let cluster: Awaited<ReturnType<typeof startUnconfirmedWrites>>
+let api: ManagementApi
+beforeAll(async () => {
+  cluster = await startUnconfirmedWrites()
+  api = await openManagementApi({ env: { OPENSEARCH_URL: cluster.url } })
+})
+afterAll(async () => {
+  await api.close()
+  await cluster.close()
+})
+
+const ACCOUNT = '/accounts/acc_1'
+
+/** Sends a change, always the same. */
+type Change = () => Promise<{ status: number }>
+
+async function deleteEndpoint(): Promise<Change> {
+  const { id } = await createEndpoint(api)
+  return () => api.call('DELETE', `${ACCOUNT}/webhook-endpoints/${id}`)
+}
+
+const changes: [name: string, index: string, () => Promise<Change>, confirmed: number][] = [
+  ['deletion of an endpoint', 'webhook-endpoints', deleteEndpoint, 404],
+]
+
+it.each(changes)(
+  'a repeated %s gets 503 while one node alone may have the first one',
+  async (_name, index, prepare, confirmed) => {
+    const change = await prepare()
+    await cluster.during(index, async () => {
+      expect(await change()).toMatchObject({ status: 503 })
+      expect(await change()).toMatchObject({ status: 503 })
+    })
+    expect(await change()).toMatchObject({ status: confirmed })
+  },
+)

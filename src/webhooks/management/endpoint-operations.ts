@@ -139,7 +139,8 @@ export function createEndpointOperations({
       }
       const owner = isTest ? sandboxOf(accountId) : accountId
       const insert = async () => {
-        const stored = await endpoints.byId(id)
+        // Written again, because a node may show an endpoint that no other node has.
+        const stored = (await endpoints.byId(id)) && (await endpoints.update(id, (same) => same))
         if (stored !== null) return stored
         if (atMost !== undefined) await assertBelow(atMost, owner)
         const endpoint = newEndpoint(id, owner, settings)

@@ -3,7 +3,7 @@ import {
   type ManagementApi,
   openManagementApi,
 } from '../../../support/management/management-api.ts'
-import { createEndpoint } from '../../../support/management/webhook-endpoints.ts'
+import { createEndpoint, RECEIVER } from '../../../support/management/webhook-endpoints.ts'
 import { startUnconfirmedWrites } from '../../../support/stores/scripted/unconfirmed-writes.ts'
 
 let cluster: Awaited<ReturnType<typeof startUnconfirmedWrites>>
@@ -22,13 +22,22 @@ const ACCOUNT = '/accounts/acc_1'
 /** Sends a change, always the same. */
 type Change = () => Promise<{ status: number }>
 
+/** Sends a `POST` with an `Idempotency-Key`. */
+const post =
+  (path: string, body: object = {}): Change =>
+  () =>
+    api.postOnce(path, path, body)
+
 async function deleteEndpoint(): Promise<Change> {
   const { id } = await createEndpoint(api)
   return () => api.call('DELETE', `${ACCOUNT}/webhook-endpoints/${id}`)
 }
 
+const createEndpointOnce = async () => post(`${ACCOUNT}/webhook-endpoints`, { url: RECEIVER })
+
 const changes: [name: string, index: string, () => Promise<Change>, confirmed: number][] = [
   ['deletion of an endpoint', 'webhook-endpoints', deleteEndpoint, 404],
+  ['creation of an endpoint', 'webhook-endpoints', createEndpointOnce, 201],
 ]
 
 it.each(changes)(

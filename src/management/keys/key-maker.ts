@@ -99,7 +99,11 @@ export function createKeyMaker({ keys, keyPepper, clock }: KeyMakerOptions): Key
         const stored = needsList ? await keys.list(accountId, { refresh: true }) : []
         const made = prefix === undefined ? undefined : findMade(stored, prefix)
         if (made !== undefined) {
-          const issue = async () => ({ key: null, record: made })
+          const issue = async () => {
+            // A node may show a key that no other node has.
+            await keys.update(made.digest, {})
+            return { key: null, record: made }
+          }
           return work({ keyId: made.keyId, made, issue })
         }
         if (atMost !== undefined) assertBelow(atMost, grant, stored, replaced)

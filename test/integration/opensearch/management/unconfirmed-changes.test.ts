@@ -34,10 +34,12 @@ async function deleteEndpoint(): Promise<Change> {
 }
 
 const createEndpointOnce = async () => post(`${ACCOUNT}/webhook-endpoints`, { url: RECEIVER })
+const createKeyOnce = async () => post(`${ACCOUNT}/keys`)
 
 const changes: [name: string, index: string, () => Promise<Change>, confirmed: number][] = [
   ['deletion of an endpoint', 'webhook-endpoints', deleteEndpoint, 404],
   ['creation of an endpoint', 'webhook-endpoints', createEndpointOnce, 201],
+  ['creation of a key', 'api-keys', createKeyOnce, 201],
 ]
 
 it.each(changes)(

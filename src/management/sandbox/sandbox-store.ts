@@ -27,6 +27,10 @@ export interface SandboxList {
 /** The source orders of all sandboxes, in the durable store. Calls throw Unavailable. */
 export interface SandboxStore {
   insert(order: SandboxOrder): Promise<void>
+  /**
+   * An order, for a change of it. Where an earlier call failed, a node may show a write that no
+   * other node has. So a cluster writes the order again, and no failover loses what this returns.
+   */
   find(accountId: string, orderId: string): Promise<SandboxOrder | null>
   /** Replaces the version before this one. Returns `false` when it is not the stored one. */
   replace(order: SandboxOrder): Promise<boolean>

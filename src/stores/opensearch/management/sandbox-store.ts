@@ -37,15 +37,24 @@ export function createOpenSearchSandboxStore(target: IndexTarget): SandboxStore 
   const orderOf = (id: string, source: unknown) =>
     storedObject<SandboxOrder>(target, { id, source }, 'order', FIELDS)
 
+  async function find(accountId: string, orderId: string): Promise<SandboxOrder | null> {
+    for (;;) {
+      const found = await read(accountId, orderId)
+      if (found === null) return null
+      const { address, order, state } = found
+      const written = replaceDocument(client, { deadlineMs }, address, state, sourceOf(order))
+      if ((await written) !== null) return order
+    }
+  }
+
   return {
     async insert(order) {
-      const id = documentId(order)
+      const write = { action: { create: { _id: documentId(order) } }, source: sourceOf(order) }
+      const [outcome] = await sendWrites(target, [write])
       // A repeated request after a lost response finds its own order.
-      await sendWrites(target, [{ action: { create: { _id: id } }, source: sourceOf(order) }])
+      if (outcome === 'conflict') await find(order.accountId, order.orderId)
     },
-    async find(accountId, orderId) {
-      return (await read(accountId, orderId))?.order ?? null
-    },
+    find,
     async replace(order) {
       const found = await read(order.accountId, order.orderId)
       if (found?.order.source.version !== order.source.version - 1) return false

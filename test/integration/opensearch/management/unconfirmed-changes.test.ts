@@ -18,6 +18,7 @@ afterAll(async () => {
 })
 
 const ACCOUNT = '/accounts/acc_1'
+const SANDBOX = `${ACCOUNT}/sandbox-orders`
 
 /** Sends a change, always the same. */
 type Change = () => Promise<{ status: number }>
@@ -35,11 +36,19 @@ async function deleteEndpoint(): Promise<Change> {
 
 const createEndpointOnce = async () => post(`${ACCOUNT}/webhook-endpoints`, { url: RECEIVER })
 const createKeyOnce = async () => post(`${ACCOUNT}/keys`)
+const createOrderOnce = async () => post(SANDBOX, { scenario: 'pix_paid' })
+
+async function moveOrderOnce(): Promise<Change> {
+  const { json } = await api.post(SANDBOX, { scenario: 'pix_paid' })
+  return post(`${SANDBOX}/${json.id}/${json.moves[0]}`)
+}
 
 const changes: [name: string, index: string, () => Promise<Change>, confirmed: number][] = [
   ['deletion of an endpoint', 'webhook-endpoints', deleteEndpoint, 404],
   ['creation of an endpoint', 'webhook-endpoints', createEndpointOnce, 201],
   ['creation of a key', 'api-keys', createKeyOnce, 201],
+  ['creation of a sandbox order', 'sandbox-orders', createOrderOnce, 201],
+  ['move of a sandbox order', 'sandbox-orders', moveOrderOnce, 200],
 ]
 
 it.each(changes)(

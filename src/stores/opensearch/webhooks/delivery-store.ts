@@ -10,7 +10,7 @@ import {
   type IndexTarget,
   refreshIndex,
 } from '../client/search/document-search.ts'
-import { MARKER_ID } from '../client/search/linearizable-search.ts'
+import { MARKER_ID, writeMarker } from '../client/search/linearizable-search.ts'
 import type { ReportDamaged } from './damage-report.ts'
 import { deliverySource, parseDelivery, revisionOf, storedDelivery } from './delivery-document.ts'
 import { createOpenSearchDeliverySearch, intactDelivery } from './delivery-search.ts'
@@ -70,7 +70,12 @@ export function createOpenSearchDeliveryStore(options: DeliveryStoreOptions): De
 
   return {
     ...createOpenSearchDeliverySearch({ ...options, visibility }),
-    create: (deliveries) => writeAll(deliveries, true, ({ id }) => ({ create: { _id: id } })),
+    async create(deliveries) {
+      const created = await writeAll(deliveries, true, ({ id }) => ({ create: { _id: id } }))
+      // A node may show a delivery that no other node has, and its event is marked as done next.
+      if (created.includes(null)) await writeMarker(target)
+      return created
+    },
 
     async byId(id) {
       const found = await readDocument(client, deadlineMs, { index, id })

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
+import type { WebhookStores } from '../../../../src/webhooks/webhook-stores.ts'
+import { startUnconfirmedWrites } from '../../../support/stores/scripted/unconfirmed-writes.ts'
 import { delivery } from '../../../support/webhooks/delivery.ts'
 import { eventRecord } from '../../../support/webhooks/event-record.ts'
 import { useOpenSearchWebhooks } from '../../../support/webhooks/stores/use-opensearch-webhooks.ts'
@@ -19,8 +22,8 @@ async function deliver(id: string): Promise<void> {
   await test.stores.deliveries.save([{ ...found, state: 'delivered', nextAt: null }])
 }
 
-async function nextPage(limit = 10) {
-  const page = await test.stores.events.next(limit)
+async function nextPage(limit = 10, { events } = test.stores as Pick<WebhookStores, 'events'>) {
+  const page = await events.next(limit)
   if (page === null) throw new Error('expected a page of event records')
   return page
 }
@@ -55,6 +58,20 @@ describe('a fan-out that ended between the deliveries and the mark', () => {
     await test.stores.deliveries.purge(99_000)
     expect(await test.stores.deliveries.byId('old')).toBeNull()
   })
+})
+
+it('a repeated fan-out marks no record whose deliveries one node alone may have', async () => {
+  const cluster = await startUnconfirmedWrites()
+  onTestFinished(cluster.close)
+  const stores = await test.stores.openAgain({ url: cluster.url })
+  await test.stores.record(eventRecord('ord_1', 1))
+  await test.stores.refresh()
+  const fanOut = async () => (await nextPage(10, stores)).fanOut([delivery({ id: 'a' })])
+  await cluster.during('webhook-deliveries', async () => {
+    await expect(fanOut()).rejects.toBeInstanceOf(Unavailable)
+    await expect(fanOut()).rejects.toBeInstanceOf(Unavailable)
+  })
+  expect(await fanOut()).toEqual([null])
 })
 
 describe('a page of event records', () => {

@@ -64,8 +64,16 @@ function markerState({ aggregations }: DocumentSearchResponse): DocumentState | 
   return documentState(Object(found))
 }
 
-/** Writes the marker, and makes it and all earlier writes searchable. */
-async function writeMarker({ client, index, deadlineMs }: IndexTarget): Promise<DocumentState> {
+/**
+ * Writes the marker, and makes it and all earlier writes searchable. While a replica does not
+ * respond, it fails like the writes before it.
+ * @throws Unavailable
+ */
+export async function writeMarker({
+  client,
+  index,
+  deadlineMs,
+}: IndexTarget): Promise<DocumentState> {
   const address = { index, id: MARKER_ID }
   const request = { ...address, body: {}, refresh: true, require_alias: true }
   // Retried like a read, since a second marker does no harm.

@@ -13,7 +13,6 @@ import { addStatus } from './indexer/status.ts'
 import { addWatch } from './indexer/watch.ts'
 import { addKeys } from './keys.ts'
 import { addSandbox } from './sandbox.ts'
-import { serve } from './serve/serve.ts'
 import { addUsage } from './usage.ts'
 import { addWebhooks } from './webhooks/webhooks.ts'
 import { createWithKeyManagement, createWithServices } from './with-services.ts'
@@ -57,7 +56,10 @@ function isInvalidInput(error: unknown): boolean {
   return error instanceof DomainError && error.kind === 'invalid'
 }
 
-/** Defines the commands: results on stdout, all else on stderr; exit 0, 1 (failed) or 2 (usage). */
+/**
+ * Defines the commands: results on stdout, all else on stderr; exit 0, 1 (failed) or 2 (usage).
+ * Those with a server import it when they run, because it has most of the modules.
+ */
 function buildProgram(context: CommandContext): Command {
   const { env, stdout, stderr } = context
   const program = new Command('public-orders-api')
@@ -77,9 +79,11 @@ function buildProgram(context: CommandContext): Command {
     .command('serve')
     .description('serve the API on HOST:PORT; also without a command')
     .option('--demo', 'load demo orders on the first start, and print a key and example calls')
-    .action(async ({ demo = false }: { demo?: boolean }) =>
-      serve(parseConfig(env), { demo }, context),
-    )
+    .action(async ({ demo = false }: { demo?: boolean }) => {
+      const config = parseConfig(env)
+      const { serve } = await import('./serve/serve.ts')
+      await serve(config, { demo }, context)
+    })
 
   addKeys(
     program.command('keys').description('issue, list, revoke and roll keys'),

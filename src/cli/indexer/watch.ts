@@ -1,23 +1,9 @@
 import type { Command } from 'commander'
-import type { Logger } from 'pino'
-import type { Config } from '../../config/config.ts'
-import { buildOperationsApp } from '../../http/operations/operations-app.ts'
-import { listenOperations } from '../../http/operations/operations-port.ts'
-import { writeTimestampsAheadMs } from '../../indexing/consistency-check/index-inspection.ts'
-import { type ChangeStream, totalCount } from '../../indexing/sources/change-stream.ts'
-import { createLagTracker } from '../../indexing/sources/visibility-lag.ts'
-import { watch } from '../../indexing/sources/watch.ts'
-import { monotonicClock } from '../../lib/clock.ts'
 import { openLog } from '../../observability/log.ts'
-import { createIndexingMetrics } from '../../observability/metrics/indexing.ts'
-import { registerProcessMetrics } from '../../observability/metrics/process.ts'
-import { openChangeStream, type Services } from '../../services.ts'
+import { openChangeStream } from '../../services.ts'
 import type { CommandContext } from '../command-context.ts'
 import { runUntilSignal } from '../signals.ts'
 import type { WithServices } from '../with-services.ts'
-import { monitorReadAlias } from './read-alias-monitor.ts'
-import { createWatchLog } from './watch-log.ts'
-import { createWatchReadiness } from './watch-readiness.ts'
 
 /** `index watch`. */
 export function addWatch(
@@ -28,71 +14,15 @@ export function addWatch(
   index
     .command('watch')
     .description('write changes from the change stream continuously; needs Redis or Kafka')
-    .action(() =>
-      withServices(async (services, config) => {
+    .action(async () => {
+      const { watchWithOperations } = await import('./watch-process.ts')
+      await withServices(async (services, config) => {
         const logger = openLog(config, context.stderr)
         const onWarning = (warning: string) => logger.warn(warning)
         const stream = await openChangeStream(config, 'index watch', onWarning)
         const work = (signal: AbortSignal) =>
           watchWithOperations(services, stream, config, logger, signal)
         await runUntilSignal(work, logger, context)
-      }),
-    )
-}
-
-/** Watches until `signal` aborts; the operations port and the log report its state. */
-async function watchWithOperations(
-  { openIndex, orders, inspection }: Services,
-  stream: ChangeStream,
-  config: Config,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  const alias = monitorReadAlias(inspection, logger)
-  const metrics = createIndexingMetrics(
-    () => stream.backlog(),
-    async () => writeTimestampsAheadMs(await inspection.writeTimestamps()),
-    alias.isFaulty,
-  )
-  registerProcessMetrics(metrics)
-  const lag = createLagTracker({
-    latestWrite: (accountId) => orders.latestWrite(accountId),
-    clock: monotonicClock,
-    onLag: (seconds) => metrics.lagSeconds.observe(seconds),
-  })
-  const log = createWatchLog(logger)
-  const readiness = createWatchReadiness({ orders, inspection }, stream, alias, logger)
-  const operations = buildOperationsApp(readiness, metrics)
-  try {
-    await listenOperations(operations, config, logger)
-    await watch({
-      openIndex,
-      stream,
-      monotonic: monotonicClock,
-      signal,
-      events: {
-        ...log,
-        onWriter(isWriter) {
-          metrics.isWriter.set(Number(isWriter))
-          log.onWriter(isWriter)
-        },
-        onLost(entries) {
-          metrics.lostChanges.inc(totalCount(entries))
-          log.onLost(entries)
-        },
-        onBatch(counts) {
-          for (const [outcome, count] of Object.entries(counts))
-            metrics.changes.inc({ outcome }, count)
-          log.onBatch(counts)
-        },
-        onWritten: lag.recordWrite,
-      },
+      })
     })
-  } finally {
-    alias.stop()
-    lag.stop()
-    log.close()
-    await operations.close()
-    stream.close()
-  }
 }

@@ -138,7 +138,7 @@ describe('the folder of a store', () => {
     const own = join(folder, '.sync')
     while (readdirSync(join(own, 'tmp')).length === 0) await setImmediate()
     for (const name of readdirSync(own).filter((one) => /^(lock-|tmp$)/.test(one))) {
-      rmSync(join(own, name), { recursive: true })
+      rmSync(join(own, name), { recursive: true, maxRetries: 5 })
     }
     mkdirSync(join(own, 'tmp'))
     expect(await saving).toMatchObject({ message: expect.stringContaining('perdeu a vez') })

@@ -4,7 +4,7 @@ import { orderByteLength } from '../order-documents/checksum-header.ts'
 import { describeDamaged, REPAIR_HINT } from '../order-documents/damaged-documents.ts'
 import { documentBatches } from '../order-documents/document-batches.ts'
 import { parseStoredDocument, serializeDocument } from '../order-documents/order-document-source.ts'
-import { externalVersion } from '../write/optimistic-concurrency.ts'
+import { sameExternalVersion } from '../write/optimistic-concurrency.ts'
 import { type CompareOptions, compareIndices } from './compare-indices.ts'
 import {
   documentAddress,
@@ -36,7 +36,8 @@ export interface CopyResult {
 
 /**
  * Copies what `to` lacks or has in an older version, and removes what `from` lacks. The write
- * timestamp is the version of a copy, so a concurrent write or removal wins.
+ * timestamp is the version of a copy, so a concurrent write or removal wins. A repeated copy is
+ * written again, because a conflict does not show that every shard copy has the first one.
  * @throws Unavailable; Error with the ids of damaged documents, since a copy would keep the damage
  */
 export async function copyDifferences(options: CopyOptions): Promise<CopyResult> {
@@ -79,7 +80,7 @@ async function copyBatch(
       damaged.push(address._id)
       return []
     }
-    const action = { index: { ...address, ...externalVersion(document.writtenKey) } }
+    const action = { index: { ...address, ...sameExternalVersion(document.writtenKey) } }
     return [`${JSON.stringify(action)}\n${serializeDocument(document)}\n`]
   })
   if (damaged.length > 0) {
@@ -116,8 +117,8 @@ async function removeExtras(
 }
 
 function renderRemoval({ _id, _routing, writtenKey }: VersionedDocument): string {
-  // Newer than this version only: a concurrent write has this timestamp or a later one, and wins.
+  // Newer than this version only: a concurrent write is later, see `dualSinceMs`, and wins.
   const writeTimestamp = writtenKey + 1
-  const action = { index: { _id, routing: _routing, ...externalVersion(writeTimestamp) } }
+  const action = { index: { _id, routing: _routing, ...sameExternalVersion(writeTimestamp) } }
   return `${JSON.stringify(action)}\n${renderTombstone(writeTimestamp)}\n`
 }

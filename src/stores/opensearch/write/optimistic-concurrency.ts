@@ -54,6 +54,11 @@ export function externalVersion(writeTimestamp: number) {
   return { version: writeTimestamp, version_type: 'external' }
 }
 
+/** Also replaces a document of this version, and does not increase it. */
+export function sameExternalVersion(version: number) {
+  return { version, version_type: 'external_gte' }
+}
+
 function actionLine(action: object): string {
   return `${JSON.stringify(action)}\n`
 }

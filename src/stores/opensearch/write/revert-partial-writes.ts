@@ -2,7 +2,6 @@ import { Unavailable } from '../../../lib/errors/unavailable.ts'
 import { sendBulk } from '../client/bulk/bulk-request.ts'
 import { describeResult, outcomeOf } from '../client/bulk/bulk-response.ts'
 import type { OpenSearch } from '../client/client.ts'
-import { type DocumentState, documentState } from '../client/documents/document-state.ts'
 import {
   type MgetDocument,
   readDocuments,
@@ -19,6 +18,7 @@ import { searchAfter } from '../client/search/search-after.ts'
 import { readShardCount } from '../client/shards.ts'
 import { describeDamaged, REPAIR_HINT } from '../order-documents/damaged-documents.ts'
 import { parseStoredDocument, serializeDocument } from '../order-documents/order-document-source.ts'
+import { sameExternalVersion } from './optimistic-concurrency.ts'
 
 export interface RevertOptions {
   client: OpenSearch
@@ -114,7 +114,8 @@ async function revertPage(options: RevertOptions, page: readonly ScannedHit[]): 
 /** A document or tombstone that differs from the live index. */
 interface Divergence {
   address: { _id: string; routing: string }
-  state: DocumentState
+  /** In OpenSearch, at least the write timestamp. */
+  version: number
   /** Write timestamp of the document to replace, epoch milliseconds; `null` for a tombstone. */
   writeTimestamp: number | null
 }
@@ -124,14 +125,18 @@ function divergenceOf(
   live: MgetDocument | undefined,
   target: MgetDocument | undefined,
 ): Divergence[] {
-  const state = documentState(target ?? {})
-  if (target === undefined || state === null) return []
+  if (target === undefined) return []
+  const { _version: version } = target
+  if (version === undefined) {
+    if (!target.found) return []
+    throw new Unavailable(`OpenSearch returned ${address._id} without its version`)
+  }
   const isConsistent = target.found
     ? writeTimestampOf(target) === writeTimestampOf(live)
     : !live?.found
   if (isConsistent) return []
   return [
-    { address, state, writeTimestamp: target.found ? Number(writeTimestampOf(target)) : null },
+    { address, version, writeTimestamp: target.found ? Number(writeTimestampOf(target)) : null },
   ]
 }
 
@@ -148,14 +153,14 @@ async function revertDocuments(
   const request = { index: liveAlias, docs }
   const sources = await attempt(() => readSourceBytes(client, deadlineMs, request))
   const damaged: string[] = []
-  const lines = divergent.flatMap(({ address, state, writeTimestamp }, at) => {
+  const lines = divergent.flatMap(({ address, version, writeTimestamp }, at) => {
     const source = sources[at]
     const document = source ? parseStoredDocument(source) : null
     if (source && document === null) damaged.push(address._id)
     const replacement =
       document === null ? replacementTombstone(writeTimestamp) : serializeDocument(document)
     if (replacement === null) return []
-    const action = { index: { ...address, ...state } }
+    const action = { index: { ...address, ...sameExternalVersion(version) } }
     return [`${JSON.stringify(action)}\n${replacement}\n`]
   })
   if (damaged.length > 0) onDelay(`${describeDamaged(liveIndex, damaged)}. ${REPAIR_HINT}`)

@@ -88,6 +88,7 @@ export interface MgetDocument {
   _index?: string
   found: boolean
   _source?: unknown
+  _version?: number
   _seq_no?: number
   _primary_term?: number
 }

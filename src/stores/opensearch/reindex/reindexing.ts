@@ -9,17 +9,23 @@ import { completeVersionRecords } from './complete-version-records.ts'
 import { createIndexVersions } from './index-versions.ts'
 import { hasLeftovers, unusedLeftovers } from './leftover-versions.ts'
 import { type ReindexPhase, reindexPhase } from './reindex-phase.ts'
-import { createRequestedTargets, type RequestedTargetsOptions } from './requested-targets.ts'
+import {
+  createRequestedTargets,
+  type RequestedTargets,
+  type RequestedTargetsOptions,
+} from './requested-targets.ts'
 
 export interface ReindexingOptions extends RequestedTargetsOptions {
   ensureIndices: Pick<EnsureIndices, 'existingOrders'>
 }
 
 /** The reindex commands: see `reindex.md`. */
-export function createReindexing(options: ReindexingOptions): Reindexing {
+export function createReindexing(
+  options: ReindexingOptions,
+  targets: RequestedTargets = createRequestedTargets(options),
+): Reindexing {
   const { client, names, ensureIndices, deadlineMs } = options
   const versions = createIndexVersions(options)
-  const targets = createRequestedTargets(options)
 
   return {
     build: createBuild({ client, names, deadlineMs, ensureIndices, versions, targets }),

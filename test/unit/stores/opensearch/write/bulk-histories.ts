@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { IndexName } from './memory-aliases.ts'
 import type { BulkTurn } from './memory-cluster.ts'
+import type { Command } from './simulated-reindex.ts'
 
 /** What happens beside a bulk. */
 export type Event =
@@ -8,10 +8,16 @@ export type Event =
   | { name: 'page'; client: number; omitted: number }
   | { name: 'deliver'; bulk: number; applied: number }
   | { name: 'end bulks' }
-  | { name: 'fail over'; index: IndexName; kept: number; isRepeated: boolean }
+  | { name: 'fail over'; index: FailedIndex; kept: number; isRepeated: boolean }
+  /** A reindex starts a command, unless one runs. */
+  | { name: 'reindex'; command: Command }
+  /** The bulk waits, while other processes send requests. */
+  | { name: 'pause'; requests: number }
+
+type FailedIndex = 'live' | 'other' | 'version records'
 
 /** A change of one order, without its version. */
-interface HistoryChange {
+export interface HistoryChange {
   order: number
   amount: number
   isShared: boolean
@@ -19,7 +25,7 @@ interface HistoryChange {
   isDeletion: boolean
 }
 
-type Turn = Omit<BulkTurn, 'before' | 'during'> & {
+export type Turn = Omit<BulkTurn, 'before' | 'during'> & {
   before: readonly Event[]
   during: readonly Event[]
 }
@@ -42,7 +48,7 @@ export const HEALTHY: Turn = {
   isCrash: false,
 }
 
-const upTo = (max: number) => fc.integer({ min: 0, max })
+export const upTo = (max: number) => fc.integer({ min: 0, max })
 const rarely = upTo(7).map((n) => n === 7)
 
 const page = fc.record({
@@ -56,39 +62,38 @@ const deliver = fc.record({
   applied: upTo(3),
 })
 const endBulks = fc.constant({ name: 'end bulks' as const })
-const failOver = fc.record({
+export const failOver = fc.record({
   name: fc.constant('fail over' as const),
-  index: fc.constantFrom<IndexName[]>('orders-v1', 'orders-v1', 'order-heads-v1'),
+  index: fc.constantFrom<FailedIndex[]>('live', 'live', 'other', 'version records'),
   kept: upTo(2),
   isRepeated: fc.boolean(),
 })
-const events: fc.Arbitrary<Event[]> = fc.array(
-  fc.oneof(
-    { weight: 3, arbitrary: page },
-    { weight: 2, arbitrary: deliver },
-    { weight: 2, arbitrary: failOver },
-    { weight: 1, arbitrary: endBulks },
-  ),
-  { maxLength: 3 },
-)
+export const failures = [
+  { weight: 3, arbitrary: page },
+  { weight: 2, arbitrary: deliver },
+  { weight: 2, arbitrary: failOver },
+  { weight: 1, arbitrary: endBulks },
+]
+const events: fc.Arbitrary<Event[]> = fc.array(fc.oneof(...failures), { maxLength: 3 })
 
 /** A client receives a part of a bulk, and the cluster loses it. A late bulk follows. */
 const lostPage: fc.Arbitrary<Event[]> = fc
   .tuple(page, deliver)
   .map(([read, late]) => [
     { ...read, omitted: 0 },
-    { name: 'fail over', index: 'orders-v1', kept: 0, isRepeated: false },
+    { name: 'fail over', index: 'live', kept: 0, isRepeated: false },
     late,
   ])
 
 const FATES = ['answered', 'answered', 'unanswered', 'running', 'held', 'in transit'] as const
-const turn: fc.Arbitrary<Turn> = fc.record({
-  before: events,
-  applied: upTo(3),
-  during: fc.oneof(events, lostPage),
-  fate: fc.constantFrom(...FATES),
-  isCrash: rarely,
-})
+export const turnWith = (before: fc.Arbitrary<Event[]>): fc.Arbitrary<Turn> =>
+  fc.record({
+    before,
+    applied: upTo(3),
+    during: fc.oneof(before, lostPage),
+    fate: fc.constantFrom(...FATES),
+    isCrash: rarely,
+  })
 
 const change: fc.Arbitrary<HistoryChange> = fc.record({
   order: upTo(2),
@@ -97,15 +102,16 @@ const change: fc.Arbitrary<HistoryChange> = fc.record({
   isDated: fc.boolean(),
   isDeletion: rarely,
 })
-const batches = fc.array(fc.array(change, { minLength: 1, maxLength: 3 }), {
-  minLength: 1,
-  maxLength: 4,
-})
+export const batchesUpTo = (maxLength: number) =>
+  fc.array(fc.array(change, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength })
+const batches = batchesUpTo(4)
+
+export const outdatedReads = fc.array(fc.boolean(), { maxLength: 20 })
 
 export const histories: fc.Arbitrary<History> = fc.record({
   batches,
-  turns: fc.array(turn, { maxLength: 12 }),
-  outdatedReads: fc.array(fc.boolean(), { maxLength: 20 }),
+  turns: fc.array(turnWith(events), { maxLength: 12 }),
+  outdatedReads,
 })
 
 /** Histories without a fault. */
@@ -144,8 +150,36 @@ export const lostTombstone: History = {
     { ...HEALTHY, during: [{ name: 'deliver', bulk: 0, applied: 1 }] },
     {
       ...HEALTHY,
-      during: [{ name: 'fail over', index: 'orders-v1', kept: 0, isRepeated: false }],
+      during: [{ name: 'fail over', index: 'live', kept: 0, isRepeated: false }],
     },
+  ],
+  outdatedReads: [],
+}
+
+const pageThenLoss: readonly Event[] = [
+  { name: 'page', client: 0, omitted: 0 },
+  { name: 'fail over', index: 'live', kept: 0, isRepeated: false },
+  { name: 'deliver', bulk: 0, applied: 0 },
+]
+
+/** A late bulk arrives after the loss of its repetition, which a client received in part. */
+export const lostRepetition: History = {
+  batches: [[plain, { ...plain, order: 1, isDated: true }]],
+  turns: [
+    { ...HEALTHY, fate: 'held' },
+    { ...HEALTHY, applied: 2, during: pageThenLoss },
+  ],
+  outdatedReads: [],
+}
+
+/** Two late bulks of a change: the second one arrives after a newer change. */
+export const lateBulks: History = {
+  batches: [[{ ...plain, amount: 0 }], [plain]],
+  turns: [
+    { ...HEALTHY, fate: 'held' },
+    { ...HEALTHY, fate: 'in transit', isCrash: true },
+    { ...HEALTHY, fate: 'held' },
+    { ...HEALTHY, during: pageThenLoss },
   ],
   outdatedReads: [],
 }

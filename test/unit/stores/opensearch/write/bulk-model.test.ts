@@ -3,9 +3,18 @@ import timers from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { isTombstone } from '../../../../../src/stores/opensearch/client/documents/tombstone.ts'
-import { healthyHistories, histories, lostTombstone } from './bulk-histories.ts'
+import { byEffort } from '../../../../support/effort.ts'
+import {
+  type History,
+  healthyHistories,
+  histories,
+  lateBulks,
+  lostRepetition,
+  lostTombstone,
+} from './bulk-histories.ts'
 import { runHistory } from './bulk-simulation.ts'
 import { rowOf } from './paging-client.ts'
+import { lostCopy, reindexHistories, repeatedRevert } from './reindex-histories.ts'
 
 // Pauses of retries end at once, and so do the deadlines of `withDeadline`.
 beforeAll(() => {
@@ -17,18 +26,28 @@ afterAll(() => {
   syncBuiltinESMExports()
 })
 
+async function expectNewestContent(history: History): Promise<void> {
+  const { expected, indexed, former, received, versions, recorded } = await runHistory(history)
+  const amounts = Object.entries(indexed).map(([id, { amount }]) => [id, amount])
+  expect(Object.fromEntries(amounts)).toEqual(expected)
+  expect(former).toEqual(indexed)
+  expect(recorded).toEqual(versions)
+  // A listing does not report removals.
+  expect(received).toMatchObject(indexed)
+}
+
 it('clients receive the newest content of every order, whatever bulks are late and nodes are lost', async () => {
-  await fc.assert(
-    fc.asyncProperty(histories, async (history) => {
-      const { expected, indexed, received, versions, recorded } = await runHistory(history)
-      const amounts = Object.entries(indexed).map(([id, { amount }]) => [id, amount])
-      expect(Object.fromEntries(amounts)).toEqual(expected)
-      expect(recorded).toEqual(versions)
-      // A listing does not report removals.
-      expect(received).toMatchObject(indexed)
-    }),
-    { numRuns: 500, examples: [[lostTombstone]] },
-  )
+  await fc.assert(fc.asyncProperty(histories, expectNewestContent), {
+    numRuns: byEffort(300, 2_000),
+    examples: [[lostRepetition], [lostTombstone], [lateBulks]],
+  })
+})
+
+it('clients receive the newest content of every order from the index that serves, whatever a reindex does meanwhile', async () => {
+  await fc.assert(fc.asyncProperty(reindexHistories, expectNewestContent), {
+    numRuns: byEffort(100, 2_000),
+    examples: [[lostCopy], [repeatedRevert]],
+  })
 })
 
 it('a document is written again only for new content, where nothing fails', async () => {

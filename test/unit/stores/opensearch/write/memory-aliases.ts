@@ -1,16 +1,14 @@
 import { toResponseError } from '../../../../../src/stores/opensearch/client/client.ts'
 import { NOT_FOUND } from '../../../../../src/stores/opensearch/client/errors.ts'
 
-export type IndexName = 'orders-v1' | 'order-heads-v1' | 'order-events-v1'
-
 export interface AliasAction {
-  remove?: { alias: string; must_exist?: boolean }
-  add?: { alias: string; index: IndexName }
+  remove?: { index: string; alias: string; must_exist?: boolean }
+  add?: { index: string; alias: string }
 }
 
 /** The aliases of a cluster, each on one index. */
 export function createMemoryAliases() {
-  let aliases = new Map<string, IndexName>([
+  let aliases = new Map([
     ['orders', 'orders-v1'],
     ['order-heads', 'order-heads-v1'],
   ])
@@ -19,10 +17,11 @@ export function createMemoryAliases() {
     get: (alias: string) => aliases.get(alias),
     names: () => new Set(aliases.keys()),
 
+    /** Those that match, by index. */
     byIndex(patterns: readonly string[]) {
-      const found: Record<string, { aliases: Record<string, object> }> = {}
+      const found: AliasesByIndex = {}
       for (const [alias, index] of aliases) {
-        if (!patterns.some((pattern) => matches(alias, pattern))) continue
+        if (!matchesAny(alias, patterns)) continue
         found[index] ??= { aliases: {} }
         found[index].aliases[alias] = {}
       }
@@ -33,7 +32,8 @@ export function createMemoryAliases() {
     change(actions: readonly AliasAction[]): boolean {
       const next = new Map(aliases)
       for (const { remove, add } of actions) {
-        if (remove && !next.delete(remove.alias) && remove.must_exist) {
+        if (remove && next.get(remove.alias) === remove.index) next.delete(remove.alias)
+        else if (remove?.must_exist) {
           throw toResponseError(NOT_FOUND, { error: { type: 'aliases_not_found_exception' } })
         }
         if (add) next.set(add.alias, add.index)
@@ -42,9 +42,18 @@ export function createMemoryAliases() {
       aliases = next
       return added.some((alias) => alias.includes('-w-'))
     },
+
+    removeIndex(index: string): void {
+      aliases = new Map([...aliases].filter(([, other]) => other !== index))
+    },
   }
 }
 
-function matches(alias: string, pattern: string): boolean {
-  return pattern.endsWith('*') ? alias.startsWith(pattern.slice(0, -1)) : alias === pattern
+export type AliasesByIndex = Record<string, { aliases: Record<string, object> }>
+
+/** Whether a name is one of these, or matches a pattern. */
+export function matchesAny(name: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) =>
+    pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+  )
 }

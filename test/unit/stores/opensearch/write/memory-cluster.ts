@@ -1,12 +1,8 @@
 import { errors } from '@opensearch-project/opensearch'
-import {
-  type OpenSearch,
-  toResponseError,
-} from '../../../../../src/stores/opensearch/client/client.ts'
-import { isTombstone } from '../../../../../src/stores/opensearch/client/documents/tombstone.ts'
+import { toResponseError } from '../../../../../src/stores/opensearch/client/client.ts'
 import { INDEX_NOT_FOUND, NOT_FOUND } from '../../../../../src/stores/opensearch/client/errors.ts'
-import { type AliasAction, createMemoryAliases, type IndexName } from './memory-aliases.ts'
-import { createMemoryShard, type Operation, type ShardItem } from './memory-shard.ts'
+import { type AliasAction, createMemoryAliases } from './memory-aliases.ts'
+import { createMemoryShard, type ShardItem, type ShardTask } from './memory-shard.ts'
 
 /** What happens to the next bulk. */
 export interface BulkTurn {
@@ -20,60 +16,72 @@ export interface BulkTurn {
    * it yet. Both are delivered later.
    */
   fate: 'answered' | 'unanswered' | 'running' | 'held' | 'in transit'
-  /** The writer dies. */
+  /** The process that sent it dies. */
   isCrash: boolean
 }
 
-interface LateBulk {
-  index: IndexName | undefined
+/** A bulk through an alias. */
+export interface MemoryBulk {
   alias: string
   items: readonly ShardItem[]
   opaqueId: string | undefined
 }
 
-/** More requests than any history needs, so the writer never ends. */
-const MAX_REQUESTS = 3_000
-const COMPLETE = { total: 1, successful: 1, failed: 0 }
+/** `index` is absent until a node has resolved the alias. */
+type LateBulk = MemoryBulk & { index?: string }
+
+export type MemoryCluster = ReturnType<typeof createMemoryCluster>
 
 /**
- * A cluster with the indices of orders, and clients of it. `nextTurn`: what happens to each bulk.
- * `isOutdatedRead`: whether a node that left the cluster responds to the next read.
+ * A cluster with indices of one shard. `nextTurn`: what happens to each bulk. `isOutdatedRead`:
+ * whether a node that left the cluster responds to the next read.
  */
 export function createMemoryCluster(nextTurn: () => BulkTurn, isOutdatedRead: () => boolean) {
-  const shards = {
-    'orders-v1': createMemoryShard(),
-    'order-heads-v1': createMemoryShard(),
-    'order-events-v1': createMemoryShard(),
-  }
+  const shards = new Map(
+    ['orders-v1', 'order-heads-v1', 'order-events-v1'].map((index) => [index, createMemoryShard()]),
+  )
   const aliases = createMemoryAliases()
   const late: LateBulk[] = []
   let isSwapUnpolled = false
-  let requests = 0
 
   const cluster = {
-    shards,
+    aliases,
+    indices: () => [...shards.keys()],
+    shard: shardOf,
+
+    createIndex(index: string, alias: string, nowMs: number): void {
+      shards.set(index, createMemoryShard(nowMs))
+      aliases.change([{ add: { index, alias } }])
+    },
+
+    removeIndex(index: string): void {
+      for (const task of shards.get(index)?.running ?? []) task.state = 'dropped'
+      shards.delete(index)
+      aliases.removeIndex(index)
+    },
 
     /** The primary of an index leaves the cluster. */
-    failOver(index: IndexName, kept: number, isRepeated: boolean): void {
+    failOver(index: string, kept: number, isRepeated: boolean): void {
       const known = aliases.names()
-      shards[index].failOver(kept, isRepeated, (alias) => known.has(alias))
+      shards.get(index)?.failOver(kept, isRepeated, (name) => shards.has(name) || known.has(name))
     },
 
     /** A late bulk arrives, and the primary applies this many of its items. */
     deliver(at: number, count: number): void {
       const [bulk] = late.splice(at % Math.max(late.length, 1), 1)
       if (bulk === undefined) return
-      const index = bulk.index ?? aliases.get(bulk.alias)
-      if (index !== undefined) shards[index].start(bulk.items, bulk.opaqueId, count)
+      const shard = shards.get(bulk.index ?? aliases.get(bulk.alias) ?? '')
+      shard?.start(bulk.items, bulk.opaqueId, count)
     },
 
     /**
      * The bulks that run end. Excluded by the last known limit of `fence.md`: between the swap of
      * the fence and its first read of the task list.
      */
-    endBulks(): void {
+    endBulks(isEnding: (task: ShardTask) => boolean = () => true): void {
       if (isSwapUnpolled) return
-      for (const shard of Object.values(shards)) for (const task of shard.running) shard.end(task)
+      for (const shard of shards.values())
+        for (const task of shard.running) if (isEnding(task)) shard.end(task)
     },
 
     /** Everything in flight ends, and all of it is searchable. */
@@ -81,72 +89,65 @@ export function createMemoryCluster(nextTurn: () => BulkTurn, isOutdatedRead: ()
       while (late.length > 0) cluster.deliver(0, 0)
       isSwapUnpolled = false
       cluster.endBulks()
-      for (const shard of Object.values(shards)) shard.refresh()
+      for (const shard of shards.values()) shard.refresh()
     },
 
-    /** A client of a writer, whose requests have no effect once `isDead`. */
-    connect(isDead: () => boolean, crash: () => void): OpenSearch {
-      const client = {
-        bulk: guarded(async (request: { index: string; body: Buffer }, call?: CallOptions) => {
-          const turn = nextTurn()
-          await turn.before()
-          const items = parseItems(request.body)
-          const bulk = { alias: request.index, index: undefined, items, opaqueId: call?.opaqueId }
-          const index = aliases.get(request.index)
-          try {
-            if (turn.fate === 'in transit') delay(bulk)
-            else if (index === undefined) throw indexMissing(request.index)
-            else if (turn.fate === 'held') delay({ ...bulk, index })
-            else return { items: await runBulk(index, bulk, turn) }
-            throw timeout()
-          } finally {
-            if (turn.isCrash) crash()
-          }
-        }),
-        mget: guarded(async ({ index, body }: { index: string; body: { docs: Address[] } }) => {
-          const { documents } = copyToRead(index)
-          return { docs: body.docs.map(({ _id }) => toGetResponse(_id, documents.get(_id))) }
-        }),
-        search: guarded(async ({ index, body }: { index: string; body: object }) => {
-          const ids = JSON.stringify(body).match(/"terms":\{"id":(\[[^\]]*\])/)?.[1] ?? '[]'
-          const found = [...copyToRead(index).searchable.values()].filter(
-            ({ source }) => !isTombstone(source) && JSON.parse(ids).includes(source['id']),
-          )
-          const hits = found.map(({ id, source }) => ({
-            _id: id,
-            sort: [source['account_id'], source['id']],
-          }))
-          return { timed_out: false, _shards: COMPLETE, hits: { hits } }
-        }),
-        count: guarded(async () => ({ count: 0, _shards: COMPLETE })),
-        tasks: { list: guarded(async () => listTasks()) },
-        indices: {
-          getAlias: guarded(async ({ name }: { name: string[] }) => aliases.byIndex(name)),
-          updateAliases: guarded(async ({ body }: { body: { actions: AliasAction[] } }) => {
-            isSwapUnpolled = aliases.change(body.actions) || isSwapUnpolled
-            return { acknowledged: true }
-          }),
-          refresh: guarded(async ({ index }: { index: IndexName[] }) => {
-            for (const name of index) shards[name].refresh()
-            return { _shards: COMPLETE }
-          }),
-        },
-      }
-      return client as unknown as OpenSearch
+    changeAliases(actions: readonly AliasAction[]): void {
+      for (const { add } of actions)
+        if (add && !shards.has(add.index)) throw indexMissing(add.index)
+      isSwapUnpolled = aliases.change(actions) || isSwapUnpolled
+    },
 
-      function guarded<A extends unknown[]>(send: (...given: A) => Promise<object>) {
-        return async (...given: A) => {
-          if (isDead()) return new Promise<never>(() => {})
-          if (++requests > MAX_REQUESTS) throw new Error('the writer does not end')
-          const response = await Promise.allSettled([send(...given)])
-          if (isDead()) return new Promise<never>(() => {})
-          if (response[0].status === 'rejected') throw response[0].reason
-          return { body: response[0].value }
-        }
+    /** Sends a bulk of a process; `crash` ends that process. */
+    async bulk(bulk: MemoryBulk, crash: () => void) {
+      const turn = nextTurn()
+      await turn.before()
+      const index = aliases.get(bulk.alias)
+      try {
+        if (turn.fate === 'in transit') delay(bulk)
+        else if (index === undefined) throw indexMissing(bulk.alias)
+        else if (turn.fate === 'held') delay({ ...bulk, index })
+        else return await runBulk(index, bulk, turn)
+        throw timeout()
+      } finally {
+        if (turn.isCrash) crash()
       }
+    },
+
+    /** The copy that responds: the primary, or that of a node that left the cluster. */
+    copyToRead(name: string) {
+      const shard = shardOf(resolve(name))
+      const removed = shard.removedNode()
+      if (removed === undefined || !isOutdatedRead()) {
+        return { documents: shard.documents(), searchable: shard.searchable() }
+      }
+      if (!removed.knows(name)) throw indexMissing(name)
+      return removed
+    },
+
+    /** Those of writers end before the next request, since a fence waits for them. */
+    runningBulks(): (string | undefined)[] {
+      const running = [...shards.values()].flatMap((shard) => [...shard.running])
+      isSwapUnpolled = false
+      cluster.endBulks(({ opaqueId }) => opaqueId !== undefined)
+      return running.map(({ opaqueId }) => opaqueId)
+    },
+
+    refresh(names: readonly string[]): void {
+      for (const name of names) shardOf(resolve(name)).refresh()
     },
   }
   return cluster
+
+  function resolve(name: string): string {
+    return aliases.get(name) ?? name
+  }
+
+  function shardOf(index: string) {
+    const shard = shards.get(index)
+    if (shard === undefined) throw indexMissing(index)
+    return shard
+  }
 
   /**
    * The bulk is late. Excluded by a known limit of `fence.md`: a version record that is late ends
@@ -156,62 +157,16 @@ export function createMemoryCluster(nextTurn: () => BulkTurn, isOutdatedRead: ()
     if (!bulk.alias.startsWith('order-heads')) late.push(bulk)
   }
 
-  async function runBulk(index: IndexName, { items, opaqueId }: LateBulk, turn: BulkTurn) {
-    const shard = shards[index]
+  async function runBulk(index: string, { items, opaqueId }: MemoryBulk, turn: BulkTurn) {
+    const shard = shardOf(index)
     const task = shard.start(items, opaqueId, turn.applied)
     await turn.during()
     if (turn.fate === 'running' || task.state === 'dropped') throw timeout()
     while (isSwapUnpolled && task.state === 'running') await null // Like endBulks().
     shard.end(task)
     if (turn.fate === 'unanswered') throw timeout()
-    return task.results.map((result) => ({ index: result }))
+    return task.results
   }
-
-  /** The copy that responds: the primary, or that of a node that left the cluster. */
-  function copyToRead(alias: string) {
-    const index = aliases.get(alias)
-    if (index === undefined) throw indexMissing(alias)
-    const shard = shards[index]
-    const removed = shard.removedNode()
-    if (removed === undefined || !isOutdatedRead()) {
-      return { documents: shard.documents(), searchable: shard.searchable() }
-    }
-    if (!removed.knows(alias)) throw indexMissing(alias)
-    return removed
-  }
-
-  /** The listed bulks end before the next request. */
-  function listTasks() {
-    const tasks = Object.values(shards)
-      .flatMap(({ running }) => [...running])
-      .map(({ opaqueId }) => ({ headers: { 'X-Opaque-Id': opaqueId } }))
-    isSwapUnpolled = false
-    cluster.endBulks()
-    return { nodes: { n1: { tasks: Object.fromEntries(tasks.entries()) } } }
-  }
-}
-
-interface CallOptions {
-  opaqueId?: string
-}
-
-interface Address {
-  _id: string
-}
-
-function parseItems(body: Buffer): ShardItem[] {
-  const lines = body.toString().trimEnd().split('\n')
-  return lines.flatMap((line, at) => {
-    if (at % 2 === 1) return []
-    const [[name, address] = []] = Object.entries(JSON.parse(line))
-    return [{ name, ...Object(address), source: JSON.parse(lines[at + 1] ?? '') } as ShardItem]
-  })
-}
-
-function toGetResponse(_id: string, found: Operation | undefined) {
-  if (found === undefined) return { _id, found: false }
-  const { seqNo: _seq_no, term: _primary_term, source: _source } = found
-  return { _id, found: true, _seq_no, _primary_term, _source }
 }
 
 const timeout = () => new errors.TimeoutError('no response', {} as never)

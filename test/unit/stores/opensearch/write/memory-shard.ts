@@ -7,8 +7,9 @@ export interface ShardItem {
   _id: string
   if_seq_no?: number
   if_primary_term?: number
-  /** Always an external one. */
+  /** An external one. */
   version?: number
+  version_type?: 'external' | 'external_gte'
   source: Record<string, unknown>
 }
 
@@ -23,7 +24,7 @@ export interface Operation {
 }
 
 /** The part of a bulk for one shard. Other tasks may run between two of its items. */
-interface ShardTask {
+export interface ShardTask {
   opaqueId: string | undefined
   items: readonly ShardItem[]
   /** Of the items that the primary applied. */
@@ -37,7 +38,7 @@ interface ShardTask {
 export type Documents = ReadonlyMap<string, Operation>
 
 /** One shard with a primary and a replica. A copy has the newest operation of each document. */
-export function createMemoryShard() {
+export function createMemoryShard(createdMs = 1) {
   let log: Operation[] = []
   let refreshed: readonly Operation[] = []
   let term = 1
@@ -50,9 +51,11 @@ export function createMemoryShard() {
   /** Applies an item on the primary, if its conditions are met. */
   function apply({ name, _id, source, version, ...expected }: ShardItem, task: ShardTask): void {
     const current = log.findLast(({ id }) => id === _id)
+    const last = current?.version ?? -1
     const isConflict =
       (name === 'create' && current !== undefined) ||
-      (version !== undefined && current !== undefined && current.version >= version) ||
+      (version !== undefined && last > version) ||
+      (version === last && expected.version_type === 'external') ||
       (expected.if_seq_no !== undefined &&
         (expected.if_seq_no !== current?.seqNo || expected.if_primary_term !== current.term))
     if (isConflict) {
@@ -78,6 +81,7 @@ export function createMemoryShard() {
   }
 
   return {
+    createdMs,
     running,
 
     /** Starts a bulk, and applies this many of its items. */

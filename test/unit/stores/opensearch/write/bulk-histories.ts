@@ -9,6 +9,8 @@ export type Event =
   | { name: 'deliver'; bulk: number; applied: number }
   | { name: 'end bulks' }
   | { name: 'fail over'; index: FailedIndex; kept: number; isRepeated: boolean }
+  /** Another writer starts, although the active one has not ended. */
+  | { name: 'take over' }
   /** A reindex starts a command, unless one runs. */
   | { name: 'reindex'; command: Command }
   /** The bulk waits, while other processes send requests. */
@@ -61,6 +63,7 @@ const deliver = fc.record({
   bulk: upTo(3),
   applied: upTo(3),
 })
+const takeOver = fc.constant({ name: 'take over' as const })
 const endBulks = fc.constant({ name: 'end bulks' as const })
 export const failOver = fc.record({
   name: fc.constant('fail over' as const),
@@ -73,8 +76,13 @@ export const failures = [
   { weight: 2, arbitrary: deliver },
   { weight: 2, arbitrary: failOver },
   { weight: 1, arbitrary: endBulks },
+  { weight: 1, arbitrary: takeOver },
 ]
-const events: fc.Arbitrary<Event[]> = fc.array(fc.oneof(...failures), { maxLength: 3 })
+export const pause = fc.record({ name: fc.constant('pause' as const), requests: upTo(80) })
+const events: fc.Arbitrary<Event[]> = fc.array(
+  fc.oneof(...failures, { weight: 1, arbitrary: pause }),
+  { maxLength: 3 },
+)
 
 /** A client receives a part of a bulk, and the cluster loses it. A late bulk follows. */
 const lostPage: fc.Arbitrary<Event[]> = fc

@@ -1,5 +1,6 @@
 import type { Change } from '../../../../../src/indexing/projection/change.ts'
 import { isRejected } from '../../../../../src/indexing/writer/decide.ts'
+import { LeaseLostError } from '../../../../../src/indexing/writer/writer-errors.ts'
 import { createMutex } from '../../../../../src/lib/async/mutex.ts'
 import { Unavailable } from '../../../../../src/lib/errors/unavailable.ts'
 import { isTombstone } from '../../../../../src/stores/opensearch/client/documents/tombstone.ts'
@@ -7,9 +8,10 @@ import { type Event, HEALTHY, type History } from './bulk-histories.ts'
 import { COPRODUCER, latestOf, OWNER, versionsOf } from './history-changes.ts'
 import { createLeaseHolders } from './lease/lease-holders.ts'
 import { createMemoryLeaseDocument } from './lease/memory-lease.ts'
-import { createMemoryClient, type MemoryProcess } from './memory-client.ts'
+import { createMemoryClient } from './memory-client.ts'
 import { createMemoryCluster, type MemoryCluster } from './memory-cluster.ts'
 import { createPagingClient, type PagingClient, type Row, rowOf } from './paging-client.ts'
+import { createProcess, type SimulatedProcess } from './simulated-process.ts'
 import { type Command, createSimulatedReindex } from './simulated-reindex.ts'
 import { type SimulatedWriter, startWriter } from './simulated-writer.ts'
 
@@ -22,6 +24,8 @@ interface Simulation {
   cluster: MemoryCluster
   clients: readonly PagingClient[]
   startCommand(command: Command): void
+  /** Another writer takes the lease over, and the active one continues until it notices that. */
+  takeOver(): void
 }
 
 async function applyEvent(simulation: Simulation, event: Event): Promise<void> {
@@ -29,6 +33,7 @@ async function applyEvent(simulation: Simulation, event: Event): Promise<void> {
   if (event.name === 'deliver') cluster.deliver(event.bulk, event.applied)
   if (event.name === 'end bulks') cluster.endBulks()
   if (event.name === 'reindex') simulation.startCommand(event.command)
+  if (event.name === 'take over') simulation.takeOver()
   if (event.name === 'fail over') {
     const index = failedIndex(cluster, event.index)
     cluster.failOver(index, event.kept, event.isRepeated)
@@ -78,7 +83,7 @@ export async function runHistory({ batches, turns, outdatedReads }: History) {
   const { clock } = holders.storeClock
   const document = createMemoryLeaseDocument()
   const acquire = createMutex()
-  let active: (SimulatedWriter & { process: CrashingProcess }) | undefined
+  let active: (SimulatedWriter & { process: SimulatedProcess }) | undefined
 
   /** The active writer, or a new one after a crash. */
   const writer = () =>
@@ -98,6 +103,10 @@ export async function runHistory({ batches, turns, outdatedReads }: History) {
   const simulation: Simulation = {
     cluster,
     clients,
+    takeOver() {
+      active?.process.replace()
+      active = undefined
+    },
     startCommand(name) {
       if (command !== undefined || active === undefined) return
       // A known limit of `reindex.md`: a command relies on copies of an earlier one that still run.
@@ -113,7 +122,7 @@ export async function runHistory({ batches, turns, outdatedReads }: History) {
         async applyTargets() {
           const { committer, process } = await writer()
           committer.requireFence()
-          await Promise.race([committer.fence(), process.crashed])
+          await Promise.race([committer.fence().catch(leaseLostOnly), process.crashed])
         },
       })
       const ended = reindexing[name]().then(() => {}, rejectedOnly)
@@ -131,7 +140,8 @@ export async function runHistory({ batches, turns, outdatedReads }: History) {
       if (results.some(isRejected)) throw new Error(`rejected: ${JSON.stringify(results)}`)
       pending.delete(batch)
     })
-    await Promise.race([process.crashed, Promise.all(writeAll)])
+    const written = Promise.all(writeAll).catch(leaseLostOnly)
+    await Promise.race([process.crashed, process.replaced, written])
   }
   while (command !== undefined) await command
   await holders.end()
@@ -140,20 +150,13 @@ export async function runHistory({ batches, turns, outdatedReads }: History) {
   return outcomeOf(simulation, changes.flat(), document.record()?.targets ?? [])
 }
 
-type CrashingProcess = MemoryProcess & { crashed: Promise<void> }
-
-function createProcess(): CrashingProcess {
-  const { promise: crashed, resolve } = Promise.withResolvers<void>()
-  let isDead = false
-  const crash = () => {
-    isDead = true
-    resolve()
-  }
-  return { isDead: () => isDead, crash, crashed }
-}
-
 function unavailableOnly(error: unknown): undefined {
   if (!(error instanceof Unavailable)) throw error
+}
+
+/** Another writer repeats the changes. */
+function leaseLostOnly(error: unknown): void {
+  if (!(error instanceof LeaseLostError)) throw error
 }
 
 /** A command may end with an error for the operator. */

@@ -8,6 +8,7 @@ import {
   type History,
   type HistoryChange,
   outdatedReads,
+  pause,
   type Turn,
   turnWith,
   upTo,
@@ -18,7 +19,6 @@ const reindex = fc.record({
   name: fc.constant('reindex' as const),
   command: fc.constantFrom<Command[]>('build', 'build', 'finish', 'rollBack'),
 })
-const pause = fc.record({ name: fc.constant('pause' as const), requests: upTo(80) })
 const events: fc.Arbitrary<Event[]> = fc.array(
   fc.oneof(...failures, { weight: 2, arbitrary: reindex }, { weight: 4, arbitrary: pause }),
   { maxLength: 3 },

@@ -30,15 +30,19 @@ const MAX_COMPARISONS = 10
  */
 export async function copyVersionRecords(options: CopyRecordsOptions): Promise<void> {
   const { from, to, signal } = options
+  // Ids of records whose copies have no response: the primary alone may have them.
+  const unconfirmed = new Set<string>()
   for (let comparison = 1; ; comparison++) {
     // Repeated as a whole, because the point in time of its scan may be lost with a node.
     const pages = { done: 0 }
-    const behind = await retry(options, () => copyBehind(options, pages)).catch((error) => {
-      // A long one that fails near its end has used up its retries, so another one continues.
-      const isRepeated = pages.done > 0 && comparison < MAX_COMPARISONS
-      if (error instanceof Unavailable && isRepeated) return null
-      throw error
-    })
+    const behind = await retry(options, () => copyBehind(options, unconfirmed, pages)).catch(
+      (error) => {
+        // A long one that fails near its end has used up its retries, so another one continues.
+        const isRepeated = pages.done > 0 && comparison < MAX_COMPARISONS
+        if (error instanceof Unavailable && isRepeated) return null
+        throw error
+      },
+    )
     if (behind === 0) return
     if (comparison === MAX_COMPARISONS) {
       throw new Error(
@@ -49,17 +53,27 @@ export async function copyVersionRecords(options: CopyRecordsOptions): Promise<v
   }
 }
 
-/** Copies what `to` lacks or has in an older version. Returns how many records that were. */
-async function copyBehind(options: CopyRecordsOptions, pages: { done: number }): Promise<number> {
+/**
+ * Copies what `to` lacks or has in an older version, and what is not confirmed. Returns how many
+ * records that were.
+ */
+async function copyBehind(
+  options: CopyRecordsOptions,
+  unconfirmed: Set<string>,
+  pages: { done: number },
+): Promise<number> {
   const { from, aliasOf, alias, signal } = options
   const attempt = <T>(work: () => Promise<T>) => retry(options, work)
   const scan = { ...options, index: () => aliasOf(from), attempt }
   let behind = 0
   for await (const page of readAhead(scanRecordHits(scan))) {
     await attempt(async () => {
-      const items = await findBehind(options, page)
-      behind += items.length
-      await sendCopies(options, alias, items)
+      const copies = await findBehind(options, unconfirmed, page)
+      behind += copies.length
+      for (const { id } of copies) unconfirmed.add(id)
+      const lines = copies.map(({ line }) => line)
+      const accepted = await sendCopies(options, alias, lines)
+      if (accepted === copies.length) for (const { id } of copies) unconfirmed.delete(id)
     })
     pages.done++
     signal?.throwIfAborted()
@@ -70,8 +84,9 @@ async function copyBehind(options: CopyRecordsOptions, pages: { done: number }):
 /** The lines of each copy. A record that a writer changed since conflicts with its copy. */
 async function findBehind(
   { client, deadlineMs, to, aliasOf }: CopyRecordsOptions,
+  unconfirmed: ReadonlySet<string>,
   page: readonly VersionRecordHit[],
-): Promise<string[]> {
+): Promise<{ id: string; line: string }[]> {
   const docs = page.map(({ _id }) => ({ _id }))
   const request = { index: aliasOf(to), docs, _source: ['version'] }
   const existing = await readDocuments(client, deadlineMs, request)
@@ -79,8 +94,9 @@ async function findBehind(
     const { _id, _source } = hit
     const { version } = toVersionRecord(hit) // A copy would keep the damage.
     const there = existing[at]
-    if (there?.found && Number(Object(there._source)['version']) >= version) return []
+    const versionThere = there?.found ? Number(Object(there._source)['version']) : -1
+    if (versionThere > version || (versionThere === version && !unconfirmed.has(_id))) return []
     const action = there?.found ? { index: { _id, ...documentState(there) } } : { create: { _id } }
-    return [`${JSON.stringify(action)}\n${JSON.stringify(_source)}\n`]
+    return [{ id: _id, line: `${JSON.stringify(action)}\n${JSON.stringify(_source)}\n` }]
   })
 }

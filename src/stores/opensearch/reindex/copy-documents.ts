@@ -4,7 +4,7 @@ import { orderByteLength } from '../order-documents/checksum-header.ts'
 import { describeDamaged, REPAIR_HINT } from '../order-documents/damaged-documents.ts'
 import { documentBatches } from '../order-documents/document-batches.ts'
 import { parseStoredDocument, serializeDocument } from '../order-documents/order-document-source.ts'
-import { sameExternalVersion } from '../write/optimistic-concurrency.ts'
+import { externalVersion, sameExternalVersion } from '../write/optimistic-concurrency.ts'
 import { type CompareOptions, compareIndices } from './compare-indices.ts'
 import {
   documentAddress,
@@ -36,8 +36,7 @@ export interface CopyResult {
 
 /**
  * Copies what `to` lacks or has in an older version, and removes what `from` lacks. The write
- * timestamp is the version of a copy, so a concurrent write or removal wins. A repeated copy is
- * written again, because a conflict does not show that every shard copy has the first one.
+ * timestamp is the version of a copy, so a concurrent write or removal wins.
  * @throws Unavailable; Error with the ids of damaged documents, since a copy would keep the damage
  */
 export async function copyDifferences(options: CopyOptions): Promise<CopyResult> {
@@ -47,7 +46,7 @@ export async function copyDifferences(options: CopyOptions): Promise<CopyResult>
     for (const batch of documentBatches(missing, ({ checksumHeader }) =>
       orderByteLength(checksumHeader),
     )) {
-      const changed = await retry(options, () => copyBatch(options, batch))
+      const changed = await copyConfirmed(options, batch)
       result.copied += changed
       if (changed < batch.length)
         result.remaining += await retry(options, () => countMissing(options, batch))
@@ -61,12 +60,26 @@ export async function copyDifferences(options: CopyOptions): Promise<CopyResult>
 }
 
 /**
+ * The first attempt changes only what `to` lacks. A repetition replaces its own copies too, because
+ * a conflict with one does not show that every shard copy has it.
+ */
+function copyConfirmed(options: CopyOptions, batch: readonly VersionedDocument[]): Promise<number> {
+  let versionOf = externalVersion
+  return retry(options, () => {
+    const copied = copyBatch(options, batch, versionOf)
+    versionOf = sameExternalVersion
+    return copied
+  })
+}
+
+/**
  * Reads the orders right before it writes them, also in a retry. So a command that was suspended
  * holds few orders which another one, after a rollback, has erased.
  */
 async function copyBatch(
   options: CopyOptions,
   documents: readonly VersionedDocument[],
+  versionOf: typeof externalVersion,
 ): Promise<number> {
   const { client, deadlineMs, from, aliasOf } = options
   const docs = documents.map(documentAddress)
@@ -80,7 +93,7 @@ async function copyBatch(
       damaged.push(address._id)
       return []
     }
-    const action = { index: { ...address, ...sameExternalVersion(document.writtenKey) } }
+    const action = { index: { ...address, ...versionOf(document.writtenKey) } }
     return [`${JSON.stringify(action)}\n${serializeDocument(document)}\n`]
   })
   if (damaged.length > 0) {

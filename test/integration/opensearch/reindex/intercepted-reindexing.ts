@@ -5,6 +5,7 @@ import { openServices, type Services } from '../../../../src/services.ts'
 import {
   proxyTo,
   type ReceivedRequest,
+  reset,
   type ScriptedServer,
   startServer,
 } from '../../../support/stores/scripted/scripted-server.ts'
@@ -15,20 +16,32 @@ export interface InterceptedReindexing {
   readonly reindexing: Reindexing | null
   /** Runs `work` before each further request of this test reaches OpenSearch. */
   intercept(work: (request: ReceivedRequest) => Promise<void>): void
+  /** OpenSearch executes the next bulk to this alias, and its response is lost. */
+  loseResponse(alias: string): void
 }
 
 /** Registers the hooks of {@link InterceptedReindexing}, on the stores of `test`. */
 export function useInterceptedReindexing(test: EachTestServices): InterceptedReindexing {
   let work: (request: ReceivedRequest) => Promise<void>
+  let lost: string | null
   let node: ScriptedServer
   let services: Services
   beforeEach(async () => {
     work = async () => {}
-    const forward = proxyTo(`${test.env['OPENSEARCH_URL']}`.split(',')[0] ?? '')
+    lost = null
+    const url = `${test.env['OPENSEARCH_URL']}`.split(',')[0] ?? ''
+    const forward = proxyTo(url)
     node = await startServer([
       async (response, request) => {
         await work(request)
-        await forward(response, request)
+        if (lost === null || !request.path.includes(`${lost}/_bulk`)) {
+          await forward(response, request)
+          return
+        }
+        lost = null
+        const headers = { 'content-type': 'application/x-ndjson' }
+        await fetch(new URL(request.path, url), { method: 'POST', headers, body: request.body })
+        reset(response, request)
       },
     ])
     services = await openServices(parseConfig({ ...test.env, OPENSEARCH_URL: node.url }))
@@ -43,6 +56,9 @@ export function useInterceptedReindexing(test: EachTestServices): InterceptedRei
     },
     intercept(next) {
       work = next
+    },
+    loseResponse(alias) {
+      lost = alias
     },
   }
 }

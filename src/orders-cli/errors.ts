@@ -52,12 +52,15 @@ const SYSTEM: Readonly<Record<string, string>> = {
   EFBIG:
     'O arquivo chegou ao tamanho máximo que o sistema permite: escolha outro lugar, ou filtros',
   EACCES: 'Sem permissão: escolha uma pasta em que você possa escrever',
-  EPERM: 'Sem permissão: feche o arquivo se ele estiver aberto em outro programa',
+  EPERM:
+    'Sem permissão: feche o arquivo se ele estiver aberto em outro programa, ou escolha outra pasta se ele for de outro usuário',
   EBUSY: 'O arquivo está em uso: feche-o no outro programa',
   EROFS: 'Este disco é só de leitura: escolha outro lugar',
   ENOENT: 'A pasta não existe: crie a pasta antes, ou escolha outra',
   ENOTDIR: 'O caminho passa por um arquivo, que não é uma pasta: escolha outra pasta',
   EISDIR: 'O destino é uma pasta: escolha o nome de um arquivo',
+  ERR_FS_EISDIR: 'Uma pasta ocupa o nome do arquivo: mova a pasta, ou escolha outro nome',
+  EEXIST: 'Outro processo escreve no mesmo arquivo: repita o comando',
   ENAMETOOLONG: 'O nome do arquivo é comprido demais',
   EIO: 'O disco falhou ao ler ou escrever',
 }

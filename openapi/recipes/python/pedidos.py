@@ -12,10 +12,11 @@ MAX_RECOMECOS, recusas = 3, itertools.count(1)  # uma leitura cujo cursor a API 
 
 def busca(caminho, filtros):
     """A resposta, ou None se o cursor foi recusado. Em 429, em 5xx e quando a rede falha, espera e tenta de novo."""
-    pedido = urllib.request.Request(f"{URL}/v1/{caminho}?{urllib.parse.urlencode(filtros)}")
-    pedido.add_unredirected_header("Authorization", f"Bearer {CHAVE}")  # um redirecionamento não leva a chave
     for tentativa in range(7):
         espera = 2**tentativa
+        # um pedido novo a cada vez: atrás de um proxy, o repetido sairia sem TLS
+        pedido = urllib.request.Request(f"{URL}/v1/{caminho}?{urllib.parse.urlencode(filtros)}")
+        pedido.add_unredirected_header("Authorization", f"Bearer {CHAVE}")  # um redirecionamento não leva a chave
         try:
             with urllib.request.urlopen(pedido, timeout=60) as resposta:
                 return json.load(resposta)

@@ -5,9 +5,9 @@ URL, CHAVE = os.environ["ORDERS_API_URL"].strip().rstrip("/"), os.environ["ORDER
 
 
 def busca(caminho, filtros):
-    pedido = urllib.request.Request(f"{URL}/v1/{caminho}?{urllib.parse.urlencode(filtros)}")
-    pedido.add_unredirected_header("Authorization", f"Bearer {CHAVE}")
     while True:
+        pedido = urllib.request.Request(f"{URL}/v1/{caminho}?{urllib.parse.urlencode(filtros)}")  # sempre novo: proxies
+        pedido.add_unredirected_header("Authorization", f"Bearer {CHAVE}")
         try:
             with urllib.request.urlopen(pedido, timeout=60) as resposta:
                 return json.load(resposta)

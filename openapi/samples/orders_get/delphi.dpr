@@ -16,6 +16,7 @@ begin
   try
     Http.ConnectionTimeout := 10000;
     Http.ResponseTimeout := 30000;
+    Http.HandleRedirects := False; // Um redirecionamento não leva a chave.
     Http.CustomHeaders['Authorization'] := 'Bearer ' + GetEnvironmentVariable('ORDERS_API_KEY');
     for Attempt := 0 to 5 do
     begin

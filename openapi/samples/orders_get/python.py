@@ -7,10 +7,12 @@ from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
-request = Request(f"{os.environ['ORDERS_API_URL']}/v1/orders/{quote(sys.argv[1], safe='')}")
-# Um redirecionamento não leva a chave.
-request.add_unredirected_header("Authorization", f"Bearer {os.environ['ORDERS_API_KEY']}")
+url = f"{os.environ['ORDERS_API_URL']}/v1/orders/{quote(sys.argv[1], safe='')}"
 for attempt in range(6):
+    # Um pedido novo a cada vez: atrás de um proxy, o repetido sairia sem TLS.
+    request = Request(url)
+    # Um redirecionamento não leva a chave.
+    request.add_unredirected_header("Authorization", f"Bearer {os.environ['ORDERS_API_KEY']}")
     try:
         with urlopen(request, timeout=30) as response:
             order = json.load(response)

@@ -11,10 +11,11 @@ AUTHORIZATION = f"Bearer {os.environ['ORDERS_API_KEY']}"
 
 
 def get(path, query):
-    request = Request(f"{URL}{path}?{urlencode(query)}")
-    # Um redirecionamento não leva a chave.
-    request.add_unredirected_header("Authorization", AUTHORIZATION)
     for attempt in range(6):
+        # Um pedido novo a cada vez: atrás de um proxy, o repetido sairia sem TLS.
+        request = Request(f"{URL}{path}?{urlencode(query)}")
+        # Um redirecionamento não leva a chave.
+        request.add_unredirected_header("Authorization", AUTHORIZATION)
         try:
             with urlopen(request, timeout=30) as response:
                 return json.load(response)

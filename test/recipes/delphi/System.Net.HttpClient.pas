@@ -21,6 +21,7 @@ type
   private
     FHeaders: TStringList;
     FConnectionTimeout, FResponseTimeout: Integer;
+    FHandleRedirects: Boolean;
     procedure SetCustomHeader(const Name, Value: string);
   public
     constructor Create;
@@ -28,6 +29,7 @@ type
     function Get(const URL: string): IHTTPResponse;
     property ConnectionTimeout: Integer read FConnectionTimeout write FConnectionTimeout;
     property ResponseTimeout: Integer read FResponseTimeout write FResponseTimeout;
+    property HandleRedirects: Boolean read FHandleRedirects write FHandleRedirects;
     property CustomHeaders[const Name: string]: string write SetCustomHeader;
   end;
 
@@ -82,6 +84,7 @@ end;
 constructor THTTPClient.Create;
 begin
   FHeaders := TStringList.Create;
+  FHandleRedirects := True;
 end;
 
 destructor THTTPClient.Destroy;
@@ -105,6 +108,7 @@ begin
   try
     Client.ConnectTimeout := FConnectionTimeout;
     Client.IOTimeout := FResponseTimeout;
+    Client.AllowRedirect := FHandleRedirects;
     Client.RequestHeaders.Assign(FHeaders);
     Client.HTTPMethod('GET', URL, Body, []);
     Result := THTTPResponse.Create(Client, Body.DataString);

@@ -81,14 +81,19 @@ async function copyBehind(
   return behind
 }
 
-/** The lines of each copy. A record that a writer changed since conflicts with its copy. */
+/**
+ * The lines of each copy. A record that a writer changed since conflicts with its copy. An
+ * unconfirmed copy is replaced by itself: a writer may have changed what events announced of the
+ * same version.
+ */
 async function findBehind(
   { client, deadlineMs, to, aliasOf }: CopyRecordsOptions,
   unconfirmed: ReadonlySet<string>,
   page: readonly VersionRecordHit[],
 ): Promise<{ id: string; line: string }[]> {
   const docs = page.map(({ _id }) => ({ _id }))
-  const request = { index: aliasOf(to), docs, _source: ['version'] }
+  const isConfirmed = !page.some(({ _id }) => unconfirmed.has(_id))
+  const request = { index: aliasOf(to), docs, ...(isConfirmed && { _source: ['version'] }) }
   const existing = await readDocuments(client, deadlineMs, request)
   return page.flatMap((hit, at) => {
     const { _id, _source } = hit
@@ -97,6 +102,7 @@ async function findBehind(
     const versionThere = there?.found ? Number(Object(there._source)['version']) : -1
     if (versionThere > version || (versionThere === version && !unconfirmed.has(_id))) return []
     const action = there?.found ? { index: { _id, ...documentState(there) } } : { create: { _id } }
-    return [{ id: _id, line: `${JSON.stringify(action)}\n${JSON.stringify(_source)}\n` }]
+    const source = versionThere === version ? there?._source : _source
+    return [{ id: _id, line: `${JSON.stringify(action)}\n${JSON.stringify(source)}\n` }]
   })
 }

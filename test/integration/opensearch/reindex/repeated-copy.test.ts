@@ -7,6 +7,7 @@ import { useInterceptedReindexing } from './intercepted-reindexing.ts'
 const test = useServices()
 const intercepted = useInterceptedReindexing(test)
 
+const WRITTEN_SINCE = 4_102_444_800_000
 const IDS = ['ord_1', 'ord_2', 'ord_3']
 beforeEach(() => test.write(IDS.map((id) => sourceOrder({ id }))))
 
@@ -22,10 +23,23 @@ it('a copy of orders without a response is written again, and only then replaces
   expect(types).toEqual(['external', 'external_gte'])
 })
 
-it('a copy of version records without a response is written again', async () => {
+it('a copy of version records without a response is written again as a writer left it since', async () => {
+  const copied = `${test.prefix}order-heads-v2`
+  let hasCopied = false
+  let hasChanged = false
+  intercepted.intercept(async ({ path }) => {
+    if (hasCopied && !hasChanged && path.includes('_mget')) {
+      hasChanged = true
+      await opensearch('POST', `${copied}/_update/ord_1`, { doc: { written: WRITTEN_SINCE } })
+    }
+    hasCopied ||= path.includes('order-heads-copy-v2/_bulk')
+  })
   intercepted.loseResponse('order-heads-copy-v2')
   await intercepted.reindexing?.build({ shards: 2 })
-  const address = `${test.prefix}order-heads-v2/_mget`
-  const { docs } = await opensearch<{ docs: object[] }>('POST', address, { ids: IDS })
-  expect(docs).toMatchObject(IDS.map((_id) => ({ _id, _version: 2 })))
+  const { docs } = await opensearch<{ docs: object[] }>('POST', `${copied}/_mget`, { ids: IDS })
+  expect(docs).toMatchObject([
+    { _id: 'ord_1', _version: 3, _source: { written: WRITTEN_SINCE } },
+    { _id: 'ord_2', _version: 2 },
+    { _id: 'ord_3', _version: 2 },
+  ])
 })

@@ -38,14 +38,14 @@ async function expectNewestContent(history: History): Promise<void> {
 
 it('clients receive the newest content of every order, whatever bulks are late and nodes are lost', async () => {
   await fc.assert(fc.asyncProperty(histories, expectNewestContent), {
-    numRuns: byEffort(100, 2_000),
+    numRuns: byEffort(500, 2_000),
     examples: [[lostRepetition], [lostTombstone], [lateBulks]],
   })
 })
 
 it('clients receive the newest content of every order from the index that serves, whatever a reindex does meanwhile', async () => {
   await fc.assert(fc.asyncProperty(reindexHistories, expectNewestContent), {
-    numRuns: byEffort(50, 2_000),
+    numRuns: byEffort(200, 2_000),
     examples: [[lostCopy], [repeatedRevert]],
   })
 })

@@ -17,7 +17,7 @@ beforeEach(() => elsewhere.forget())
 const sample = (name: string) =>
   fileURLToPath(new URL(`../../openapi/samples/${name}`, import.meta.url))
 
-// Their HTTP clients follow redirects.
+// Of the samples without a compiler, the HTTP clients of these follow redirects.
 it.each([
   ['python3', 'orders_list/python.py'],
   ['python3', 'orders_get/python.py'],

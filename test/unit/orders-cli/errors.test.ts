@@ -52,6 +52,18 @@ describe('the message and exit code of an error', () => {
       1,
     ],
     [
+      'a folder in the place of a temporary file',
+      system('ERR_FS_EISDIR', '/a/b.csv.part'),
+      '/a/b.csv.part: Uma pasta ocupa o nome do arquivo: mova a pasta, ou escolha outro nome. (raw)',
+      1,
+    ],
+    [
+      'a file that another process creates',
+      system('EEXIST'),
+      'Outro processo escreve no mesmo arquivo: repita o comando. (raw)',
+      1,
+    ],
+    [
       'a full disk reported by SQLite',
       Object.assign(system('ERR_SQLITE_ERROR'), { errcode: 13 }),
       'O disco está cheio: libere espaço, ou escolha outro lugar. (raw)',

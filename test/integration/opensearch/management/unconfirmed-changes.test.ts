@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
 import {
   type ManagementApi,
   openManagementApi,
 } from '../../../support/management/management-api.ts'
+import { sandboxOrder } from '../../../support/management/sandbox.ts'
 import { createEndpoint, RECEIVER } from '../../../support/management/webhook-endpoints.ts'
 import { startUnconfirmedWrites } from '../../../support/stores/scripted/unconfirmed-writes.ts'
 
@@ -62,3 +64,13 @@ it.each(changes)(
     expect(await change()).toMatchObject({ status: confirmed })
   },
 )
+
+it('a sandbox order that one node alone may have is not stored until it is confirmed', async () => {
+  const { sandbox } = api.services.managementStores
+  const insert = () => sandbox.insert(sandboxOrder())
+  await cluster.during('sandbox-orders', async () => {
+    await expect(insert()).rejects.toBeInstanceOf(Unavailable)
+    await expect(insert()).rejects.toBeInstanceOf(Unavailable)
+  })
+  await insert()
+})

@@ -73,17 +73,20 @@ const partialWriteFound = respond(200, {
   _shards: { total: 1, successful: 1, failed: 0 },
   hits: { hits: [{ _id: partialWrite._id, _routing: 'acc_1', sort: ['acc_1', 'ord_1'] }] },
 })
-const readPartialWrite: Behaviour = (response, request) => {
-  const document = request.path.startsWith('/orders-w-7-v2/')
-    ? { ...partialWrite, found: true, _source: { written_key: 9 } }
-    : { _id: partialWrite._id, found: false }
-  respond(200, { docs: [document] })(response, request)
-}
+const readAs =
+  (partial: object): Behaviour =>
+  (response, request) => {
+    const document = request.path.startsWith('/orders-w-7-v2/')
+      ? { ...partial, found: true, _source: { written_key: 9 } }
+      : { _id: partialWrite._id, found: false }
+    respond(200, { docs: [document] })(response, request)
+  }
 
 interface Cluster {
   aliases?: Behaviour
   search?: Behaviour
   read?: Behaviour
+  documents?: Behaviour
   /** The indices with the alias for all filters. */
   filterable?: Behaviour
   /** How many documents lack the keys of later filters. */
@@ -108,7 +111,7 @@ async function raise(cluster: Cluster = {}, targets = ['orders-v1']) {
     else if (path.endsWith('/_refresh')) refresh(response, request)
     else if (path.includes('/_settings')) oneShard(response, request)
     else if (path.includes('/_search')) (cluster.search ?? nothingFound)(response, request)
-    else if (path.includes('/_mget')) readPartialWrite(response, request)
+    else if (path.includes('/_mget')) (cluster.documents ?? readAs(partialWrite))(response, request)
     else if (path.includes('/_bulk')) acceptAll(response, request)
     else if (path.includes('/_count')) (cluster.lacking ?? counted(0))(response, request)
     else if (path.startsWith('/orders-filterable/_alias/'))
@@ -282,6 +285,15 @@ describe('a fence', () => {
     expect(paths.at(-1)).toContain('/_bulk')
     // Otherwise the next bulk may conflict with the revert.
     expect(received.at(-1)?.body).toContain('"version":9,"version_type":"external_gte"')
+  })
+
+  it('a fence reverts no document that OpenSearch returns without its version', async () => {
+    const { _version, ...partial } = partialWrite
+    const cluster = { search: partialWriteFound, documents: readAs(partial) }
+    const { error, paths } = await raise(cluster, ['orders-v1', 'orders-v2'])
+    expect(error).toBeInstanceOf(Unavailable)
+    expect(error?.message).toContain(`returned ${partialWrite._id} without its version`)
+    expect(paths.filter((path) => path.includes('/_bulk'))).toEqual([])
   })
 
   it('the fence of a rollback reads the live index through an alias too', async () => {

@@ -70,7 +70,7 @@ describe('an export into a folder that other users may write to', () => {
   it.each<[string, typeof assemble | undefined]>([
     ['.part', undefined],
     ['.part.new', assemble],
-  ])('is readable for its user alone, also where a file %s was not', async (suffix, finishing) => {
+  ])('replaces a file %s that others may read', async (suffix, finishing) => {
     await placeState()
     writeFileSync(at(suffix), '')
     chmodSync(at(suffix), 0o666)

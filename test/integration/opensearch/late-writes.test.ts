@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { Unavailable } from '../../../src/lib/errors/unavailable.ts'
 import { openServices, type Services } from '../../../src/services.ts'
-import { type Backend, createBackend } from '../../support/stores/backend.ts'
+import { type Backend, createBackend, firstNode } from '../../support/stores/backend.ts'
 import { thrownBy } from '../../support/stores/scripted/scripted-nodes.ts'
 import {
   type Behaviour,
@@ -18,7 +18,7 @@ let services: Services
 let latePath: RegExp | null
 let late: (() => Promise<string>)[]
 
-const forwardToNode = proxyTo(process.env['OPENSEARCH_URL']?.split(',')[0] ?? '')
+const forwardToNode = proxyTo(firstNode())
 
 /** A node that freezes once it has received a write: its connection breaks meanwhile. */
 const freezable: Behaviour = (response, request) => {

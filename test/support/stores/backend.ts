@@ -95,9 +95,11 @@ async function deleteIfFound(path: string): Promise<void> {
   if (!response.ok && response.status !== 404) throw new Error(`DELETE ${path}: ${answer}`)
 }
 
+/** The address of the first node. */
+export const firstNode = () => process.env['OPENSEARCH_URL']?.split(',')[0] ?? ''
+
 function send(method: string, path: string, body?: object): Promise<Response> {
-  const [node = ''] = (process.env['OPENSEARCH_URL'] ?? '').split(',')
-  const { origin, username, password } = new URL(node)
+  const { origin, username, password } = new URL(firstNode())
   const credentials = [username, password].map(decodeURIComponent).join(':')
   return fetch(`${origin}/${path}`, {
     method,

@@ -2,6 +2,7 @@ import { afterEach, beforeEach } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import type { OrderIndex } from '../../../src/indexing/writer/order-index.ts'
 import { openServices, type Services } from '../../../src/services.ts'
+import { firstNode } from './backend.ts'
 import { type Behaviour, type ScriptedServer, startServer } from './scripted/scripted-server.ts'
 import { useServices } from './use-services.ts'
 
@@ -16,9 +17,6 @@ export interface ProxiedIndex {
   /** The prefix of the name of every index. */
   readonly prefix: string
 }
-
-/** The address of the first node. */
-export const firstNode = () => process.env['OPENSEARCH_URL']?.split(',')[0] ?? ''
 
 /**
  * Opens a {@link ProxiedIndex} before each test of the file and closes it after each.

@@ -2,10 +2,11 @@ import { afterEach, beforeEach } from 'vitest'
 import { parseConfig } from '../../../../src/config/config.ts'
 import type { Reindexing } from '../../../../src/indexing/reindexing.ts'
 import { openServices, type Services } from '../../../../src/services.ts'
+import { firstNode } from '../../../support/stores/backend.ts'
 import {
+  loseResponseOf,
   proxyTo,
   type ReceivedRequest,
-  reset,
   type ScriptedServer,
   startServer,
 } from '../../../support/stores/scripted/scripted-server.ts'
@@ -29,19 +30,12 @@ export function useInterceptedReindexing(test: EachTestServices): InterceptedRei
   beforeEach(async () => {
     work = async () => {}
     lost = null
-    const url = `${test.env['OPENSEARCH_URL']}`.split(',')[0] ?? ''
-    const forward = proxyTo(url)
     node = await startServer([
       async (response, request) => {
         await work(request)
-        if (lost === null || !request.path.includes(`${lost}/_bulk`)) {
-          await forward(response, request)
-          return
-        }
-        lost = null
-        const headers = { 'content-type': 'application/x-ndjson' }
-        await fetch(new URL(request.path, url), { method: 'POST', headers, body: request.body })
-        reset(response, request)
+        const isLost = lost !== null && request.path.includes(`${lost}/_bulk`)
+        if (isLost) lost = null
+        await (isLost ? loseResponseOf : proxyTo)(firstNode())(response, request)
       },
     ])
     services = await openServices(parseConfig({ ...test.env, OPENSEARCH_URL: node.url }))

@@ -4,7 +4,7 @@ import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { openServices, type Services } from '../../../../src/services.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { EXPIRING_LEASE, opensearch } from '../../../support/stores/backend.ts'
+import { EXPIRING_LEASE, firstNode, opensearch } from '../../../support/stores/backend.ts'
 import {
   proxyTo,
   reset,
@@ -26,7 +26,7 @@ let node: ScriptedServer
 let services: Services
 beforeEach(async () => {
   cut = undefined
-  const url = `${test.env['OPENSEARCH_URL']}`.split(',')[0] ?? ''
+  const url = firstNode()
   node = await startServer([
     async (response, request) => {
       const target = request.path.slice(test.prefix.length + 1)

@@ -6,10 +6,10 @@ import { runCommand } from '../../../support/cli/command.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { readOrder } from '../../../support/orders/read-order.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { opensearch } from '../../../support/stores/backend.ts'
+import { firstNode, opensearch } from '../../../support/stores/backend.ts'
 import { interceptCommits } from '../../../support/stores/bulk.ts'
 import { proxyTo, type ReceivedRequest } from '../../../support/stores/scripted/scripted-server.ts'
-import { firstNode, useProxiedIndex } from '../../../support/stores/use-proxied-index.ts'
+import { useProxiedIndex } from '../../../support/stores/use-proxied-index.ts'
 
 const test = useProxiedIndex(proxyTo)
 

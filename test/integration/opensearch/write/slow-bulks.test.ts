@@ -2,7 +2,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createWriter } from '../../../../src/indexing/writer/writer.ts'
 import { changeOf } from '../../../support/orders/changes.ts'
 import { sourceOrder } from '../../../support/orders/source-order.ts'
-import { type Behaviour, proxyTo } from '../../../support/stores/scripted/scripted-server.ts'
+import {
+  type Behaviour,
+  loseResponseOf,
+  proxyTo,
+} from '../../../support/stores/scripted/scripted-server.ts'
 import { useProxiedIndex } from '../../../support/stores/use-proxied-index.ts'
 
 /** OpenSearch responds to a bulk of this size in time. */
@@ -21,17 +25,9 @@ afterEach(() => {
 /** OpenSearch writes every bulk. The response to a large one is lost, as after a deadline. */
 function slowTo(url: string): Behaviour {
   return async (response, request) => {
-    const { path, body, method } = request
-    if (!isSlow || !ORDER_BULK.test(path) || body.length <= FAST_BYTES) {
-      await proxyTo(url)(response, request)
-      return
-    }
-    await fetch(`${url}${path}`, {
-      method,
-      headers: { 'content-type': 'application/x-ndjson' },
-      body,
-    })
-    response.destroy()
+    const { path, body } = request
+    const isLost = isSlow && ORDER_BULK.test(path) && body.length > FAST_BYTES
+    await (isLost ? loseResponseOf : proxyTo)(url)(response, request)
   }
 }
 

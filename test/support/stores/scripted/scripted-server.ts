@@ -75,23 +75,35 @@ export const respondText =
 export const respondError = (status: number, type: string, reason = `the reason of ${type}`) =>
   respond(status, { error: { root_cause: [{ type, reason }], type, reason }, status })
 
+/** Sends a received request to a node. */
+export async function forward(url: string, { method, path, headers, body }: ReceivedRequest) {
+  const { 'x-opaque-id': opaqueId, 'content-type': type = JSON_TYPE } = headers
+  const answered = await fetch(new URL(path, url), {
+    method,
+    headers: {
+      'content-type': type,
+      ...(typeof opaqueId === 'string' && { 'x-opaque-id': opaqueId }),
+    },
+    ...(body !== '' && { body }),
+  })
+  return { status: answered.status, text: await answered.text() }
+}
+
 /** Forwards a request to a node and responds with its response, whose text it also returns. */
 export const proxyTo =
   (url: string) =>
   async (...[response, request]: Parameters<Behaviour>): Promise<string> => {
-    const { method, path, headers, body } = request
-    const { 'x-opaque-id': opaqueId, 'content-type': type = JSON_TYPE } = headers
-    const answered = await fetch(new URL(path, url), {
-      method,
-      headers: {
-        'content-type': type,
-        ...(typeof opaqueId === 'string' && { 'x-opaque-id': opaqueId }),
-      },
-      ...(body !== '' && { body }),
-    })
-    const text = await answered.text()
-    respondText(answered.status, text)(response, request)
+    const { status, text } = await forward(url, request)
+    respondText(status, text)(response, request)
     return text
+  }
+
+/** A node executes the request, and its response is lost. */
+export const loseResponseOf =
+  (url: string) =>
+  async (...[response, request]: Parameters<Behaviour>): Promise<void> => {
+    await forward(url, request)
+    reset(response, request)
   }
 
 export const stall: Behaviour = () => {}

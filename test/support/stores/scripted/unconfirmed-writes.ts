@@ -1,4 +1,12 @@
-import { type Behaviour, proxyTo, type ReceivedRequest, startServer } from './scripted-server.ts'
+import { firstNode } from '../backend.ts'
+import {
+  type Behaviour,
+  forward,
+  type ReceivedRequest,
+  reset,
+  respondText,
+  startServer,
+} from './scripted-server.ts'
 
 const WRITE = /\/_(doc|create|update|bulk)/
 /** The responses to writes that have no effect. */
@@ -9,23 +17,16 @@ const WITHOUT_EFFECT = /version_conflict_engine_exception|"result":"noop"/
  * writes to one index and confirms none of them. A write without effect needs no replica.
  */
 export async function startUnconfirmedWrites() {
-  const forward = proxyTo(process.env['OPENSEARCH_URL']?.split(',')[0] ?? '')
   let unconfirmed: string | null = null
 
   const isUnconfirmed = ({ method, path }: ReceivedRequest) =>
     method !== 'GET' && WRITE.test(path) && path.includes(`-${unconfirmed}/_`)
 
   const primary: Behaviour = async (response, request) => {
-    if (!isUnconfirmed(request)) {
-      await forward(response, request)
-      return
-    }
-    // Holds the response back until it is known whether the write had an effect.
-    const send = response.end.bind(response)
-    response.end = () => response
-    const text = await forward(response, request)
-    if (WITHOUT_EFFECT.test(text)) send(text)
-    else response.socket?.resetAndDestroy()
+    const { status, text } = await forward(firstNode(), request)
+    const isLost = isUnconfirmed(request) && !WITHOUT_EFFECT.test(text)
+    const respond = isLost ? reset : respondText(status, text)
+    respond(response, request)
   }
   const { url, close } = await startServer([primary])
   return {

@@ -3,10 +3,15 @@ import { vi } from 'vitest'
 import { parseConfig } from '../../../src/config/config.ts'
 import { openOpenSearchStores } from '../../../src/stores/opensearch/stores.ts'
 import type { Stores } from '../../../src/stores/stores.ts'
-import { type Backend, createBackend, opensearch, SHORT_DEADLINES } from '../stores/backend.ts'
+import {
+  type Backend,
+  createBackend,
+  EXPIRING_LEASE,
+  EXPIRING_LEASE_MS,
+  opensearch,
+  SHORT_DEADLINES,
+} from '../stores/backend.ts'
 import { createFailingWriters, type FailingWriters } from './failing-writers.ts'
-
-const LEASE_MS = 500
 
 export interface TroubledStores {
   backend: Backend
@@ -19,7 +24,7 @@ export interface TroubledStores {
 export async function openTroubledStores(shards = 1): Promise<TroubledStores> {
   const backend = createBackend()
   backend.env['ORDERS_SHARDS'] = `${shards}`
-  backend.env['WRITER_LEASE_MS'] = `${LEASE_MS}`
+  Object.assign(backend.env, EXPIRING_LEASE)
   const config = parseConfig({ ...backend.env, ...SHORT_DEADLINES })
   const urls = config.opensearchUrls ?? []
   const stores = openOpenSearchStores({ urls }, parseConfig(backend.env))
@@ -27,6 +32,7 @@ export async function openTroubledStores(shards = 1): Promise<TroubledStores> {
   const freed: Promise<unknown>[] = []
   const writers = createFailingWriters({
     ports: urls.map((url) => Number(new URL(url).port)),
+    leaseMs: EXPIRING_LEASE_MS,
     open(port, clock) {
       const behind = openOpenSearchStores({ urls: [`http://127.0.0.1:${port}`] }, config)
       return behind.openIndex({ clock })

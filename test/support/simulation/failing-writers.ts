@@ -24,6 +24,8 @@ export interface FailingWriters extends AlternatingWriters {
 export interface FailingWritersOptions {
   /** The ports of the cluster's nodes. */
   ports: readonly number[]
+  /** Of every writer; a frozen one is resumed before or after its lease expires. */
+  leaseMs: number
   /** The write side of a process that connects through this port, with a separate clock. */
   open(port: number, clock: Clock): Promise<OrderIndex>
   /** Makes OpenSearch reject every write for a while, as a full disk does. */
@@ -48,7 +50,7 @@ const RETRY_MS = 30
  * lease as any writer does.
  */
 export function createFailingWriters(options: FailingWritersOptions): FailingWriters {
-  const { ports, open, fillDisk } = options
+  const { ports, leaseMs, open, fillDisk } = options
   const oneAtATime = createMutex()
   const asleep: Promise<void>[] = []
   const networks: FaultyProxy[] = []
@@ -100,7 +102,7 @@ export function createFailingWriters(options: FailingWritersOptions): FailingWri
 
   async function freeze(writer: WriterProcess, changes: readonly Change[], random: Random) {
     const written = bulk(writer, changes, () => writer.network.freeze())
-    const woken = pause(random.between(300, 2_000)).then(async () => {
+    const woken = pause(random.between(0.6 * leaseMs, 4 * leaseMs)).then(async () => {
       writer.network.unfreeze()
       await written.catch(countRejection)
       await writer.index.close()

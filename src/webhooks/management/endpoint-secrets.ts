@@ -9,7 +9,7 @@ export function requireWebhookSecrets(secrets: NamedSecrets | null): NamedSecret
   if (secrets !== null) return secrets
   throw new WebhookError(
     'secrets_missing',
-    'WEBHOOK_SECRETS is not set, and the secrets of webhook endpoints derive from it: create a value with echo "k1:$(openssl rand -base64 32)", and set the same one for every process',
+    'WEBHOOK_SECRETS is not set, and the secrets of webhook endpoints derive from it: set the value that the other processes have. Where none has one, create it with echo "k$(date +%s):$(openssl rand -base64 32)", and set it for every process',
   )
 }
 

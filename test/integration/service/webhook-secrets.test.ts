@@ -16,7 +16,7 @@ it('webhooks deliver without WEBHOOK_SECRETS exits 1 and names the setting and i
   const { code, stdout, stderr } = await runCommand(['webhooks', 'deliver'], env)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toMatch(
-    /^WEBHOOK_SECRETS is not set, .*: create a value with echo "k1:\$\(openssl rand -base64 32\)", and set the same one for every process\n$/,
+    /^WEBHOOK_SECRETS is not set, .*: set the value that the other processes have\. Where none has one, create it with echo "k\$\(date \+%s\):\$\(openssl rand -base64 32\)", and set it for every process\n$/,
   )
 })
 

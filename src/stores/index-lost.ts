@@ -13,26 +13,25 @@ export interface RequiredIndex {
 
 const LOAD = '"index load --repair --announce-since INSTANT FILE"'
 const INSTANT = 'INSTANT is the time of the loss, since earlier changes were announced already'
-const refillWith = (orders: string) => `${LOAD} with ${orders}; ${INSTANT}`
-const loadSteps = (orders: string) =>
-  `Load ${orders}, with ${LOAD}, then run "index check FILE". ${INSTANT}. `
-const EVERY_ORDER = 'every order of the platform'
-const NEWEST_VERSIONS = 'the newest version of every order of the platform, deletions included'
+/** With the deletions, because without a version record an older version restores an erased order. */
+const EVERY_ORDER = 'the newest version of every order of the platform, deletions included'
+const REFILL = `${LOAD} with ${EVERY_ORDER}; ${INSTANT}`
+const LOAD_STEPS = `Load ${EVERY_ORDER}, with ${LOAD}, then run "index check FILE". ${INSTANT}. `
 
 /** Beside an empty one, a dispatcher would cancel the events of missing orders. */
 export const ORDERS_INDEX: RequiredIndex = {
   name: 'the index of the orders',
   stop: '"serve", "index watch" and "webhooks deliver"',
-  refill: refillWith(EVERY_ORDER),
-  nextSteps: `${loadSteps(EVERY_ORDER)}Start "serve", "index watch" and "webhooks deliver" only after that: clients would delete their copies of orders that an incomplete list lacks, and events of these orders would be canceled`,
+  refill: REFILL,
+  nextSteps: `${LOAD_STEPS}Start "serve", "index watch" and "webhooks deliver" only after that: clients would delete their copies of orders that an incomplete list lacks, and events of these orders would be canceled`,
 }
 
 /** Readers and dispatchers do not use it. */
 export const VERSION_RECORD_INDEX: RequiredIndex = {
   name: 'the index of the version records',
   stop: 'every "index watch" and "index load", and "serve" where it writes pushed orders without a stream',
-  refill: refillWith(NEWEST_VERSIONS),
-  nextSteps: `${loadSteps(NEWEST_VERSIONS)}Start other writers only after that: they would accept versions older than the stored orders, and restore erased ones`,
+  refill: REFILL,
+  nextSteps: `${LOAD_STEPS}Start other writers only after that: they would accept versions older than the stored orders, and restore erased ones`,
 }
 
 /** An empty one rejects every key for good, and accepts the keys of blocked accounts. */

@@ -185,6 +185,44 @@ describe('the Redis of the change stream', () => {
     await isWritten(services, 'ord_1')
   })
 
+  /** The warnings about a Redis that a stream opens as this user. */
+  async function warningsOf(user = ''): Promise<string[]> {
+    const warnings: string[] = []
+    const urls = [redis.url.replace('//', `//${user}`)]
+    const onWarning = (reason: string) => warnings.push(reason)
+    const stream = await openRedisStream({ urls, ca: undefined, prefix: '', onWarning })
+    await stream.ping()
+    stream.close()
+    return warnings
+  }
+
+  /** Creates the user `reader`, who may run every command but this one. */
+  async function createReader(without: string): Promise<void> {
+    closers.push(() => feed.redis.acl('DELUSER', 'reader'))
+    await feed.redis.acl('SETUSER', 'reader', 'on', 'nopass', '~*', '+@all', without)
+  }
+
+  describe('that syncs its append-only file late', () => {
+    const setPolicy = (policy: string) => feed.redis.config('SET', 'appendfsync', policy)
+    beforeEach(() => {
+      closers.push(() => setPolicy('always'))
+    })
+
+    it.each(['everysec', 'no'])('the stream warns about "appendfsync %s"', async (policy) => {
+      await setPolicy(policy)
+      const warning = `the Redis of the change stream has "appendfsync ${policy}": `
+      expect(await warningsOf()).toEqual([expect.stringContaining(warning)])
+      await setPolicy('always')
+      expect(await warningsOf()).toEqual([])
+    })
+
+    it('a Redis that refuses CONFIG gives no warning', async () => {
+      await setPolicy('everysec')
+      await createReader('-config')
+      expect(await warningsOf('reader:x@')).toEqual([])
+    })
+  })
+
   describe('without an append-only file', () => {
     const VOLATILE = /^the Redis of the change stream has no append-only file: /
 
@@ -192,17 +230,6 @@ describe('the Redis of the change stream', () => {
       closers.push(() => feed.redis.config('SET', 'appendonly', 'yes'))
       await feed.redis.config('SET', 'appendonly', 'no')
     })
-
-    /** The warnings about a Redis that a stream opens as this user. */
-    async function warningsOf(user = ''): Promise<string[]> {
-      const warnings: string[] = []
-      const urls = [redis.url.replace('//', `//${user}`)]
-      const onWarning = (reason: string) => warnings.push(reason)
-      const stream = await openRedisStream({ urls, ca: undefined, prefix: '', onWarning })
-      await stream.ping()
-      stream.close()
-      return warnings
-    }
 
     it('the watch warns once that accepted changes may be lost', async () => {
       const watch = start(redis.url)
@@ -219,8 +246,7 @@ describe('the Redis of the change stream', () => {
     })
 
     it('a Redis that refuses INFO gives no warning', async () => {
-      closers.push(() => feed.redis.acl('DELUSER', 'reader'))
-      await feed.redis.acl('SETUSER', 'reader', 'on', 'nopass', '~*', '+@all', '-info')
+      await createReader('-info')
       expect(await warningsOf('reader:x@')).toEqual([])
     })
   })

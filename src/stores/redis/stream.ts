@@ -10,6 +10,7 @@ import {
   type StreamConnection,
 } from './stream-connection.ts'
 import { deadLetterFields, isEntryId, lostEntry, parseBatch } from './stream-entries.ts'
+import { persistenceWarning } from './stream-persistence.ts'
 
 /** All writers share one consumer: one writer runs at a time, and inherits the pending entries. */
 const CONSUMER = 'writer'
@@ -29,7 +30,10 @@ export async function openRedisStream({
 }: OpenRedisStreamOptions): Promise<ChangeStream> {
   const connection = await connectStream(options)
   const { probe, stream, close } = connection
-  if (onWarning !== undefined && (await isVolatile(connection))) onWarning(VOLATILE)
+  if (onWarning !== undefined) {
+    const warning = await persistenceWarning(connection)
+    if (warning !== null) onWarning(warning)
+  }
   return {
     ...createRedisStream({ ...connection, isCluster: options.urls.length > 1 }),
     async ping() {
@@ -40,15 +44,6 @@ export async function openRedisStream({
     },
     close,
   }
-}
-
-const VOLATILE =
-  'the Redis of the change stream has no append-only file: accepted changes may be lost at its restart. Set "appendonly yes" there, or STREAM_REDIS_URL to a Redis that has it'
-
-/** Whether Redis keeps no append-only file. `false` where it does not report that. */
-async function isVolatile({ probe, stream }: StreamConnection): Promise<boolean> {
-  const info = await probe((redis) => redis.persistenceInfo(stream)).catch(() => '')
-  return /^aof_enabled:0\r?$/m.test(info)
 }
 
 interface Options extends Pick<StreamConnection, 'send' | 'stream' | 'deadLetterStream'> {

@@ -80,7 +80,7 @@ describe('the compose file', () => {
 
   it('the change stream is persisted, and a full memory rejects writes', () => {
     expect(stream.command?.join(' ')).toBe(
-      '--save  --appendonly yes --maxmemory 256mb --maxmemory-policy noeviction',
+      '--save  --appendonly yes --appendfsync always --maxmemory 256mb --maxmemory-policy noeviction',
     )
     expect(stream.volumes).toEqual(['stream-data:/data'])
   })

@@ -163,7 +163,7 @@ describe('the role of docker/stores.md', () => {
 })
 
 describe('the snapshot user of docker/recovery.md', () => {
-  async function send(method: 'PUT' | 'POST' | 'DELETE', path: string, body?: object) {
+  async function send(method: 'GET' | 'PUT' | 'POST' | 'DELETE', path: string, body?: object) {
     const { status, text } = await cluster.send(SNAPSHOT_USER, method, path, body)
     expect(status, `${method} ${path}: ${text}`).toBe(200)
   }
@@ -175,6 +175,7 @@ describe('the snapshot user of docker/recovery.md', () => {
     await send('PUT', '_snapshot/backups', repository)
     const indices = { indices: `${PREFIX}*`, include_global_state: false }
     await send('PUT', `${backup}?wait_for_completion=true`, indices)
+    await send('GET', backup)
     await send('DELETE', restored.indices)
     await send('POST', `${backup}/_restore?wait_for_completion=true`, restored)
     expect(await json('sandbox', 'list', '--account', 'acc_1')).toHaveLength(2)

@@ -58,11 +58,11 @@ export const eventDescriptions = {
   },
   'order.partially_refunded': {
     title: 'Reembolso parcial',
-    when: '`payment.amount_refunded` cresceu e o pedido continua `PAID`',
+    when: '`payment.amount_refunded` cresceu, sem que o pedido fosse reembolsado por inteiro; ou a conta viu o pedido pela primeira vez já com um reembolso parcial',
   },
   'order.updated': {
     title: 'Outra mudança visível',
-    when: 'mudou algo que nenhum outro tipo anuncia: comprador, endereço, itens, oferta, cupom, UTM ou metadados',
+    when: 'mudou algo que nenhum outro tipo anuncia: comprador, endereço, itens, oferta, cupom, UTM, metadados, ou o pagamento (uma renovação pendente, por exemplo)',
   },
   'order.removed': {
     title: 'Pedido removido',

@@ -138,7 +138,7 @@ function withNextStep(error: unknown, { part, file, resumeCommand }: FileExport)
   if (bytes === 0 || error instanceof CompleteFileError) return error
   if (error instanceof ApiError && error.param === 'cursor' && cursor !== null) {
     return new CommandError(
-      `O serviço não aceita mais o ponto em que ${file}.part parou: é de outra conta, ou antigo demais. ${file}.part ficou como estava; para começar de novo, apague ou mova esse arquivo e repita o comando sem --resume. (${error.message})`,
+      `O serviço não aceita mais o ponto em que ${file}.part parou: é de outra conta, ou a plataforma trocou os segredos dos cursores. ${file}.part ficou como estava; para começar de novo, apague ou mova esse arquivo e repita o comando sem --resume. (${error.message})`,
     )
   }
   const isAuthError = error instanceof ApiError && (error.status === 401 || error.status === 403)

@@ -31,7 +31,7 @@ describe('parseQueryInstant', () => {
     ['2026-03-01T12:00:00-24', 'não existe'],
     ['2026-03-01T12:00:00-0360', 'não existe'],
     ['2026-03-01T12:60Z', 'não existe'],
-    ['20260301T120000Z', 'Faltam os hífens'],
+    ['20260301T120000Z', 'Faltam os hifens'],
     ['01/03/2026', 'começa pelo ano'],
     ['2026', 'Faltam o mês, o dia, a hora e o fuso'],
     ['2026-03', 'Faltam o dia, a hora e o fuso'],

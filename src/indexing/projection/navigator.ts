@@ -8,7 +8,14 @@ type PublicNavigator = Exclude<Order['navigator'], null>
 const devices: Record<string, string> = { mobile: 'Mobile', tablet: 'Tablet', desktop: 'Desktop' }
 
 // For an unknown agent the parser returns the first word of the agent.
-const knownBrowsers: ReadonlySet<string> = new Set(Object.values(Bowser.BROWSER_MAP))
+// The last names are those that its own map lacks.
+const knownBrowsers: ReadonlySet<string> = new Set([
+  ...Object.values(Bowser.BROWSER_MAP),
+  'Miui',
+  'Opera Touch',
+  'PlayStation 4',
+  'SlimerJS',
+])
 
 // Longer than the agent of any browser: it could only slow down the patterns of the parser.
 const MAX_AGENT_LENGTH = 1024
@@ -37,10 +44,12 @@ function parseAgent(userAgent: string | null): ParsedAgent {
   if (!userAgent || userAgent.length > MAX_AGENT_LENGTH) return { device: null, browser: null }
   const cached = agentCache.get(userAgent)
   if (cached !== undefined) return cached
-  const { platform, browser } = Bowser.parse(userAgent)
+  const { os, platform, browser } = Bowser.parse(userAgent)
   const name = browser.name ?? ''
+  // The parser knows this system and not its devices.
+  const type = os.name === 'Chrome OS' ? 'desktop' : (platform.type ?? '')
   const parsed = {
-    device: devices[platform.type ?? ''] ?? null,
+    device: devices[type] ?? null,
     browser: knownBrowsers.has(name) ? name : null,
   }
   agentCache.set(userAgent, parsed)

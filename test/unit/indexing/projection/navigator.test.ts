@@ -48,6 +48,21 @@ const agents: [agent: string, device: string | null, browser: string | null][] =
     'Samsung Internet for Android',
   ],
   [`${WINDOWS} ${WEBKIT} Chrome/126.0.0.0 Safari/537.36 OPR/112.0.0.0`, 'Desktop', 'Opera'],
+  [
+    `${IPHONE} ${SAFARI} Version/17.5 Mobile/15E148 Safari/604.1 OPT/4.7.0`,
+    'Mobile',
+    'Opera Touch',
+  ],
+  [
+    `${ANDROID} ${WEBKIT} Version/4.0 Chrome/112.0.5615.136 Mobile Safari/537.36 XiaoMi/MiuiBrowser/14.3.1-gn`,
+    'Mobile',
+    'Miui',
+  ],
+  [
+    `Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) ${WEBKIT} Chrome/125.0.0.0 Safari/537.36`,
+    'Desktop',
+    'Chrome',
+  ],
   ['Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', null, 'Googlebot'],
   ['PadariaBrowser/1.0', null, null],
   ['curl/8.5.0', null, null],

@@ -6,7 +6,7 @@ import type {
 } from '../../../src/indexing/projection/source-order.ts'
 import { formatInstant } from '../../../src/lib/instant.ts'
 import type { Listing, PagerState } from '../../../src/orders/cursor.ts'
-import type { OrderFilters } from '../../../src/orders/filters/filters.ts'
+import type { InstantRange, OrderFilters } from '../../../src/orders/filters/filters.ts'
 import { type Position, sorts } from '../../../src/orders/order-store.ts'
 import {
   cardBrands,
@@ -39,12 +39,18 @@ export const pagerStates: fc.Arbitrary<PagerState> = fc.record({
 })
 
 const instantRanges = fc.record({ gte: anyInstantMs, lt: anyInstantMs }, { requiredKeys: [] })
+/** With or without the orders that have no instant, where the range has a bound. */
+const rangesOrNull: fc.Arbitrary<InstantRange> = fc
+  .tuple(instantRanges, fc.boolean())
+  .map(([range, isOrNull]) =>
+    isOrNull && Object.keys(range).length > 0 ? { ...range, orNull: true } : range,
+  )
 const texts = (...values: string[]) => fc.subarray(values)
 const filters: fc.Arbitrary<OrderFilters> = fc.record({
   statuses: fc.subarray([...orderStatuses]),
   paymentMethods: fc.subarray([...paymentMethods]),
   created: instantRanges,
-  updated: instantRanges,
+  updated: rangesOrNull,
   paid: instantRanges,
   productIds: texts('prod_1', 'prod_2', "prod_'"),
   customerEmails: texts('ana@exemplo.com.br', 'ana+1@exemplo.com.br'),

@@ -104,6 +104,7 @@ describe('a rejected cursor', () => {
     ['without updated_lt', filtered({ updated: { gte: 3000 } })],
     ['with updated_gte a millisecond earlier', filtered({ updated: { gte: 2999, lt: 4000 } })],
     ['with updated_lt a millisecond earlier', filtered({ updated: { gte: 3000, lt: 3999 } })],
+    ['with include_undated', filtered({ updated: { gte: 3000, lt: 4000, orNull: true } })],
     [
       'with the ranges swapped',
       filtered({ created: { gte: 3000, lt: 4000 }, updated: { gte: 1000, lt: 2000 } }),

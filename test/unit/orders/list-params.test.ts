@@ -13,6 +13,7 @@ const defaults = {
 const filtersOf = (query: RawQuery) => parseListParams(query).filters
 
 const EXAMPLE = '2026-03-01T00:00:00Z'
+const LATER = '2026-04-01T00:00:00Z'
 const LONG_EMAIL = `${'a'.repeat(305)}@exemplo.com.br`
 
 describe('no parameter', () => {
@@ -122,6 +123,27 @@ describe('the bounds', () => {
     ['paid_lt', { paid: { lt: Date.parse(EXAMPLE) } }],
   ])('the bound %s is parsed to milliseconds', (name, expected) => {
     expect(filtersOf({ [name]: EXAMPLE })).toEqual({ ...defaults.filters, ...expected })
+  })
+
+  it.each<[string, RawQuery, Partial<OrderFilters>]>([
+    [
+      'true with both bounds',
+      { updated_gte: EXAMPLE, updated_lt: LATER, include_undated: 'true' },
+      { updated: { gte: Date.parse(EXAMPLE), lt: Date.parse(LATER), orNull: true } },
+    ],
+    [
+      'true with one bound',
+      { updated_lt: EXAMPLE, include_undated: 'true' },
+      { updated: { lt: Date.parse(EXAMPLE), orNull: true } },
+    ],
+    ['true without a bound', { include_undated: 'true' }, {}],
+    [
+      'false',
+      { updated_gte: EXAMPLE, include_undated: 'false' },
+      { updated: { gte: Date.parse(EXAMPLE) } },
+    ],
+  ])('include_undated is parsed as %s', (_name, query, filters) => {
+    expect(filtersOf(query)).toEqual({ ...defaults.filters, ...filters })
   })
 
   it('the bounds are accepted in any time zone', () => {

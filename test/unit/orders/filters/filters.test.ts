@@ -1,7 +1,9 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { orderFilters } from '../../../../src/orders/filters/filter-table.ts'
 import type { Filter } from '../../../../src/orders/filters/filter-types.ts'
 import { canonicalFilters, noFilters } from '../../../../src/orders/filters/filters.ts'
+import { listings } from '../../../support/orders/arbitraries.ts'
 
 const NONE = noFilters
 
@@ -46,4 +48,19 @@ describe('canonicalFilters', () => {
       { shipped: [null, 7] },
     ])
   })
+})
+
+it('the generated listings of test/support/orders/arbitraries.ts have every parameter of a filter', () => {
+  const samples = fc.sample(listings, { numRuns: 500, seed: 1 })
+  const given = samples.flatMap(({ filters }) =>
+    Object.entries(filters).flatMap(([name, value]) =>
+      Object.keys(value).map((key) => (Array.isArray(value) ? name : `${name}.${key}`)),
+    ),
+  )
+  const known = Object.entries<Filter>(orderFilters).flatMap(([name, filter]) => {
+    if (filter.kind !== 'range') return [name]
+    return ['gte', 'lt', 'orNull'].filter((key) => key in filter).map((key) => `${name}.${key}`)
+  })
+  const missing = known.filter((parameter) => !given.includes(parameter))
+  expect(missing, 'generate these in listings').toEqual([])
 })

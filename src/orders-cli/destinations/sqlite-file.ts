@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { PRIVATE } from '../atomic-file.ts'
 import { CommandError } from '../errors.ts'
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from './sqlite-schema.ts'
-import { ensureTypedView } from './sqlite-view.ts'
+import { ensureViews } from './sqlite-views.ts'
 
 const MAGIC = 'SQLite format 3\0'
 /** How long a write waits for readers with a lock; milliseconds. */
@@ -45,7 +45,7 @@ export async function openDatabase(file: string): Promise<DatabaseSync> {
     // Overwrites what is deleted, because erased orders are personal data.
     db.exec('PRAGMA secure_delete = ON')
     if (versionOf(db) === 0) db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`)
-    ensureTypedView(db)
+    ensureViews(db)
     return db
   } catch (error) {
     db.close()

@@ -26,24 +26,12 @@ const columns = {
   utm_source: 'utm.utm_source',
 } as const
 
-const itemColumns = [
-  'product_id',
-  'name',
-  'quantity',
-  'unit_price',
-  'sub_total',
-  'currency',
-  'offer_id',
-  'plan_id',
-  'order_bump_id',
-] as const
-
 // No STRICT and no `->>`: programs that read the file may bundle an older SQLite.
 const generated = Object.entries(columns).map(
   ([name, path]) => `${name} GENERATED ALWAYS AS (json_extract(json, '$.${path}')) VIRTUAL`,
 )
-const extracted = itemColumns.map((name) => `json_extract(item.value, '$.${name}') AS ${name}`)
 
+/** The tables; `ensureViews` creates the views. */
 export const SCHEMA = `
 CREATE TABLE orders (
   id TEXT PRIMARY KEY NOT NULL,
@@ -52,9 +40,6 @@ CREATE TABLE orders (
   ${generated.join(',\n  ')}
 );
 CREATE INDEX orders_by_created_at ON orders (created_at);
-CREATE VIEW items AS
-  SELECT orders.id AS order_id, item.key + 1 AS number, ${extracted.join(', ')}
-  FROM orders, json_each(orders.json, '$.items') AS item;
 CREATE TABLE sync_state (only_one INTEGER PRIMARY KEY CHECK (only_one = 1), json TEXT NOT NULL);
 PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${SCHEMA_VERSION};

@@ -15,7 +15,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Order } from '../../../../src/client/client.ts'
 import { openSqliteStore } from '../../../../src/orders-cli/destinations/sqlite.ts'
 import { syncHelp } from '../../../../src/orders-cli/help.ts'
-import { orderColumns } from '../../../../src/orders-cli/order-columns.ts'
+import { itemColumns, orderColumns } from '../../../../src/orders-cli/order-columns.ts'
 import { apiItem, apiOrder } from '../../../support/orders-cli/api-order.ts'
 import { syncState } from '../../../support/orders-cli/sync-state.ts'
 import { createTestFolder } from '../../../support/stores/test-folder.ts'
@@ -56,6 +56,13 @@ function query(sql: string) {
   } finally {
     db.close()
   }
+}
+
+/** Changes the file as another program would. */
+function execute(sql: string): void {
+  const db = new DatabaseSync(file)
+  db.exec(sql)
+  db.close()
 }
 
 /** Reads the orders in a transaction, and returns the function that ends it. */
@@ -115,16 +122,29 @@ describe('the database of a store', () => {
     ])
   })
 
-  it('the database of an earlier version gets the view, and an outdated view is replaced', async () => {
+  it('the database of a store has a view of every field of a product', async () => {
     await saveOrders([apiOrder()])
-    for (const sql of ['DROP VIEW orders_typed', 'CREATE VIEW orders_typed AS SELECT 1 AS one']) {
-      const db = new DatabaseSync(file)
-      db.exec(sql)
-      db.close()
-    }
-    await saveOrders([])
-    expect(query('SELECT id, status FROM orders_typed')).toEqual([{ id: 'ord_1', status: 'PAID' }])
+    const columns = query("SELECT name FROM pragma_table_info('items')")
+    expect(columns.map(({ name }) => name)).toEqual([
+      ...['order_id', 'number'],
+      ...Object.keys(itemColumns).map((path) => path.replaceAll('.', '_')),
+    ])
   })
+
+  it.each([
+    ['orders_typed', 'SELECT id, status FROM orders_typed', { id: 'ord_1', status: 'PAID' }],
+    ['items', 'SELECT order_id, quantity FROM items', { order_id: 'ord_1', quantity: 2 }],
+  ])(
+    'the database of an earlier version gets the view %s, also in place of an outdated one',
+    async (view, sql, row) => {
+      await saveOrders([apiOrder()])
+      for (const outdated of ['', `CREATE VIEW ${view} AS SELECT 1 AS one`]) {
+        execute(`DROP VIEW ${view}; ${outdated}`)
+        await saveOrders([])
+        expect(query(sql)).toEqual([row])
+      }
+    },
+  )
 
   it.each(guideQueries())('the guide’s query %j runs on the database of a store', async (sql) => {
     await saveOrders([apiOrder({ paid_at: '2026-03-01T02:04:10.123Z' })])
@@ -258,10 +278,7 @@ describe('a deleted order', () => {
   it('a deleted order leaves the file of an earlier version by the statement of the help', async () => {
     await saveOrders(erased)
     const [, statement = ''] = /^ {2}sqlite3 \S+ ([A-Z]+)$/m.exec(syncHelp) ?? []
-    const db = new DatabaseSync(file)
-    db.exec('PRAGMA secure_delete = OFF; DELETE FROM orders')
-    db.exec(statement)
-    db.close()
+    execute(`PRAGMA secure_delete = OFF; DELETE FROM orders; ${statement}`)
     expect(readFileSync(file, 'latin1')).not.toContain(email)
   })
 })
@@ -325,11 +342,7 @@ describe('a database that is deleted or replaced while its store is open', () =>
 })
 
 describe('a rejected file', () => {
-  const database = (sql: string) => () => {
-    const db = new DatabaseSync(file)
-    db.exec(sql)
-    db.close()
-  }
+  const database = (sql: string) => () => execute(sql)
   it.each<[string, () => void, RegExp]>([
     [
       'that is not a database',

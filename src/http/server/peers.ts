@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { ipRateLimitKey } from '../../rate-limit/failed-authentications.ts'
+import { ipRateLimitKey } from '../../rate-limit/ip-rate-limit-key.ts'
 import type { Peer } from './eviction-policy.ts'
 
 /**

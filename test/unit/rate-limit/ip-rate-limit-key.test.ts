@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ipRateLimitKey } from '../../../src/rate-limit/failed-authentications.ts'
+import { ipRateLimitKey } from '../../../src/rate-limit/ip-rate-limit-key.ts'
 
 describe('ipRateLimitKey', () => {
   it.each(['1.2.3.4', '127.0.0.1', '255.255.255.255', '0.0.0.0'])(

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { etagOf, isFresh } from './conditional-requests.ts'
 import { acceptsGzip } from './headers.ts'
-import { etagOf, isFresh } from './plugins/conditional.ts'
 
 /** A file in memory, in both representations. Each has its own ETag (RFC 9110, 8.8.3.3). */
 export interface StaticFile {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
-import { digestOf } from '../../lib/digest.ts'
-import { JSON_TYPE } from '../headers.ts'
+import { digestOf } from '../lib/digest.ts'
+import { JSON_TYPE } from './headers.ts'
 
 /**
  * Sends JSON that only the client can cache and must revalidate on each use. Sends `304` without a

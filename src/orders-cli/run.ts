@@ -25,17 +25,17 @@ const commands: Readonly<Record<string, Command>> = {
  * The program `orders`: results on stdout, everything else on stderr.
  * @returns the exit code: 0, 1 (failed), 2 (usage), or 128 plus the number of the signal
  */
-export async function run(argv: readonly string[], process: ProcessContext): Promise<number> {
-  const status = createStatusLine(process.stderr, monotonicClock)
+export async function run(argv: readonly string[], io: ProcessContext): Promise<number> {
+  const status = createStatusLine(io.stderr, monotonicClock)
   try {
-    await dispatch(argv, { ...process, status })
+    await dispatch(argv, { ...io, status })
     return 0
   } catch (error) {
-    const { reason } = process.signal
+    const { reason } = io.signal
     const interruption = reason instanceof Interruption ? reason : null
     const cause = error instanceof ResumableError ? error.cause : error
-    const command = [...process.program, ...argv.slice(0, 1)]
-    const { message, exitCode } = explain(cause, command, process.env)
+    const command = [...io.program, ...argv.slice(0, 1)]
+    const { message, exitCode } = explain(cause, command, io.env)
     status.printLine(interruption === null ? message : 'Interrompido.')
     if (error instanceof ResumableError) status.printLine(error.hint)
     return interruption?.exitCode ?? exitCode

@@ -53,3 +53,16 @@ it('every exception from the layers is still needed', () => {
   const unused = Object.keys(exceptions).filter((listed) => !importsAgainstOrder.includes(listed))
   expect(unused).toEqual([])
 })
+
+/** Without the call that an error message of the client shows. */
+const withoutExample = (text: string) => text.replace('apiKey: process.env.ORDERS_API_KEY }', '')
+
+it('only the files that CONTRIBUTING.md names read the environment', () => {
+  const [rule = ''] =
+    /^- Only the entry points read .*?(?=^- )/ms.exec(read('CONTRIBUTING.md')) ?? []
+  const named = [...rule.matchAll(/`src\/([^`]+\.ts)`/g)].map(([, file = '']) => file)
+  const readers = globSync('**/*.{ts,js}', { cwd: join(root, 'src') }).filter((file) =>
+    /\bprocess\.env\b|\benv\b.*\} = process\b/.test(withoutExample(read(join('src', file)))),
+  )
+  expect(new Set(readers)).toEqual(new Set(named))
+})

@@ -91,8 +91,8 @@ export function alignRows(rows: readonly (readonly [name: string, value: string]
 
 /**
  * Keeps the process running when the reader of its output exits early (`… | head`), and ends it
- * after any other error, such as a full disk. `orders-cli` has its own version: an integrator's
- * package imports nothing of the service.
+ * after any other error, such as a full disk. `src/orders-cli/main.ts`, which imports nothing from
+ * this folder, has its own version.
  */
 export function handleOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) {

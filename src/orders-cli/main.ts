@@ -22,8 +22,8 @@ function ignoreEpipe(): void {
 }
 
 /**
- * Aborts at the first SIGINT or SIGTERM; a second one ends the process at once. The service has a
- * twin, `onFirstSignal`: a package for integrators imports nothing of the service.
+ * Aborts at the first SIGINT or SIGTERM; a second one ends the process at once. Its twin is
+ * `onFirstSignal` of `src/cli/signals.ts`: this package imports nothing from `src/cli`.
  */
 function abortOnSignal(): AbortSignal {
   const controller = new AbortController()

@@ -6,8 +6,9 @@ export interface BucketRate {
 
 /**
  * The debt of a bucket in millionths of a request, at a point in time. One microsecond repays
- * `refillPerSecond` millionths. All numbers are integers below 2^53: nothing is rounded, and the
- * script in Redis computes the same decision.
+ * `refillPerSecond` millionths. All numbers are integers below 2^53: nothing is rounded, and a
+ * script in Redis computes the same decision. Change that script with this file: TAKE_FROM_BUCKET
+ * of `src/stores/redis/shared-counters.ts`. `test/contract/redis-bucket.test.ts` compares the two.
  */
 export interface BucketState {
   debt: number

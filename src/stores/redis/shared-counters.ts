@@ -99,9 +99,9 @@ function unexpected(script: string, reply: unknown): Error {
 }
 
 /**
- * `takeFromBucket` of `rate-limit/gcra.ts` in Lua, by the clock of the server; a contract test
- * compares the two. The state is `debt` and `atMicros`, separated by a space. Returns whether the
- * request is allowed (1 or 0) and the resulting debt.
+ * `takeFromBucket` of `src/rate-limit/gcra.ts` in Lua, by the clock of the server.
+ * `test/contract/redis-bucket.test.ts` compares the two. The state is `debt` and `atMicros`,
+ * separated by a space. Returns whether the request is allowed (1 or 0) and the resulting debt.
  */
 export const TAKE_FROM_BUCKET = `
 local bucket = KEYS[1]

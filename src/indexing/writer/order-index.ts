@@ -115,7 +115,9 @@ export interface Transaction extends IndexReader {
    *
    * Returns `false` when part of the bulk may be written, or the orders may have changed since the
    * reads. The caller then begins another transaction and decides on its reads.
-   * @throws DocumentRejectedError, LeaseLostError, ClockSkewError; Unavailable after the retries
+   * @throws DocumentRejectedError, LeaseLostError, ClockSkewError; Unavailable after the retries;
+   * Error, which is never retried, when the store rejects a request, when its index lacks a field
+   * of a document, or when an abort interrupts a pause
    */
   commit(writes: BulkWrites, mode: WriteMode): Promise<boolean>
 }

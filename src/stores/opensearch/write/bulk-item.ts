@@ -13,7 +13,8 @@ export interface BulkItem {
 
 /**
  * Whether OpenSearch accepted an item. A rejected one met a full queue and can be sent again.
- * @throws Unavailable when the document must be read again before a retry; DocumentRejectedError
+ * @throws Unavailable when the document must be read again before a retry; DocumentRejectedError;
+ * Error, which is never retried, when the mapping of the index lacks a field of the document
  */
 export function checkAccepted(
   { orderId, address: { _id } }: BulkItem,

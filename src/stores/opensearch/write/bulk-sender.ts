@@ -30,7 +30,9 @@ export interface BulkSender {
   /**
    * Sends the items in order and returns once every shard copy has confirmed them. Items that met a
    * full queue are sent again with a new write timestamp.
-   * @throws Unavailable when the outcome is unknown; DocumentRejectedError
+   * @throws Unavailable when the outcome is unknown, or queues are full for a minute; like
+   * {@link checkAccepted}; LeaseLostError, ClockSkewError; Error when OpenSearch rejects a request,
+   * or when `signal` aborts a pause
    */
   send(target: BulkTarget, items: readonly BulkItem[], states: OptimisticConcurrency): Promise<void>
   /** The last document written; `null` before the first. */

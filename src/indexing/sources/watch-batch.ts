@@ -78,7 +78,10 @@ export async function processNextBatch({
   return entries.length
 }
 
-/** A store retries temporary failures, such as a full disk, without a report. */
+/**
+ * Warns of a write that takes long. A store reports a failure only after the deadline of its
+ * request, and a full queue only after several rejections in a row.
+ */
 async function withSlowWarning<T>(
   onSlow: ProcessBatchOptions['onSlow'],
   work: () => Promise<T>,

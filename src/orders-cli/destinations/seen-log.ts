@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs'
-import { open, readdir, rm } from 'node:fs/promises'
+import { constants, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { PRIVATE } from '../atomic-file.ts'
+import { openNoFollow } from '../atomic-file.ts'
 
 /** The ids that a full sync has seen: one file per run, one id per line; it survives a crash. */
 export interface SeenLog {
-  /** Appends ids and syncs them to disk. */
+  /** Appends ids and syncs them to disk. @throws CommandError if the log is a link */
   add(run: number, ids: readonly string[]): Promise<void>
   /** `null` if the run has no log. */
   read(run: number): AsyncIterable<string> | null
@@ -15,6 +15,7 @@ export interface SeenLog {
 }
 
 const PREFIX = 'seen-'
+const { O_APPEND, O_CREAT, O_WRONLY } = constants
 
 /** Opens the logs in `folder`, which must exist. @throws system errors */
 export async function openSeenLog(folder: string): Promise<SeenLog> {
@@ -23,7 +24,7 @@ export async function openSeenLog(folder: string): Promise<SeenLog> {
 
   return {
     async add(run, ids) {
-      const file = await open(join(folder, nameOf(run)), 'a', PRIVATE)
+      const file = await openNoFollow(join(folder, nameOf(run)), O_APPEND | O_CREAT | O_WRONLY)
       known.add(nameOf(run))
       try {
         // A leading line break keeps a line torn by a crash from merging with the next.

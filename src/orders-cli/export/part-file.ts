@@ -1,7 +1,7 @@
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { constants, type FileHandle, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { syncFolder } from '../../lib/files/sync-folder.ts'
-import { openNew, replaceFile } from '../atomic-file.ts'
+import { openNew, openNoFollow, replaceFile } from '../atomic-file.ts'
 import { CommandError, explain } from '../errors.ts'
 import type { Waiting } from '../lock/foreign-lock.ts'
 import { acquireLock } from '../lock/lock.ts'
@@ -60,7 +60,7 @@ export async function openPartFile(
     const resumed = await findUnfinished(file, { part, stateFile, head }, request, isResuming)
     let state = resumed ?? initialState(request)
     if (resumed === null) await replaceFile(stateFile, JSON.stringify(state))
-    handle = await (resumed === null ? openNew(part) : open(part, 'r+'))
+    handle = await (resumed === null ? openNew(part) : openNoFollow(part, constants.O_RDWR))
     await handle.truncate(state.bytes)
     const written = handle
 

@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { open } from 'node:fs/promises'
+import { constants, open } from 'node:fs/promises'
 import type { Socket } from 'node:net'
+import { openNoFollow } from '../atomic-file.ts'
 
 /**
  * Updates the time of an existing file. By a write, so that it is the clock of the file system,
  * which also a lock of another machine has.
+ * @throws CommandError if the file is a link; system errors
  */
 export async function renew(file: string): Promise<void> {
-  const handle = await open(file, 'r+')
+  const handle = await openNoFollow(file, constants.O_RDWR)
   try {
     await handle.write('.', 0)
   } finally {

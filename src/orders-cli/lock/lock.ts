@@ -19,8 +19,8 @@ const EXPIRY_MS = MINUTE_MS
 export interface Lock {
   /**
    * Renews the lock. Call it before each write, because a suspended machine renews no lock.
-   * @throws CommandError if the lock was removed since then, alone or with its folder; system
-   * errors
+   * @throws CommandError if the lock was removed since then, alone or with its folder, or if it is
+   * a link now; system errors
    */
   assertHeld(): Promise<void>
   release(): Promise<void>

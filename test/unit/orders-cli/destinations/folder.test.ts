@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -71,6 +79,20 @@ describe('the folder of a store', () => {
     writeFileSync(join(folder, '.sync/seen-1'), '\nord_1\nord_')
     await copy.save(orders('ord_2'), stateOf(1))
     expect(await copy.deleteUnseen(1)).toBe(0)
+    await copy.close()
+  })
+
+  it('appends to no file that a link with the name of the seen log names', async () => {
+    const copy = await openFolderStore(folder)
+    await copy.save(orders('ord_1'), stateOf(1))
+    const [log, other] = [join(folder, '.sync/seen-1'), join(parent, 'other')]
+    writeFileSync(other, 'kept')
+    rmSync(log)
+    symlinkSync(other, log)
+    await expect(copy.save(orders('ord_2'), stateOf(1))).rejects.toThrow(
+      `${log} é um link simbólico, e o comando não escreve através de um.`,
+    )
+    expect(readFileSync(other, 'utf8')).toBe('kept')
     await copy.close()
   })
 

@@ -67,6 +67,20 @@ describe('an export into a folder that other users may write to', () => {
     },
   )
 
+  it('continues no export through a link .part', async () => {
+    const part = await openPartFile('pedidos.csv', request, false, folder)
+    await part.append('id\r\n', 'next', 1)
+    await part.close()
+    writeFileSync(at('.other'), 'id\r\nkept')
+    rmSync(at('.part'))
+    symlinkSync(at('.other'), at('.part'))
+    await expect(openPartFile('pedidos.csv', request, true, folder)).rejects.toThrow(
+      `${at('.part')} é um link simbólico, e o comando não escreve através de um. Apague-o e repita`,
+    )
+    expect(readFileSync(at('.other'), 'utf8')).toBe('id\r\nkept')
+    expect(readdirSync(folder).filter((name) => name.includes('lock-'))).toEqual([])
+  })
+
   it.each<[string, typeof assemble | undefined]>([
     ['.part', undefined],
     ['.part.new', assemble],

@@ -76,6 +76,19 @@ describe('a lock', () => {
     await lock.release()
   })
 
+  it('is renewed through no link that takes its place', async () => {
+    const lock = await acquireLock(prefix(), 'busy')
+    const other = join(folder, 'other')
+    writeFileSync(other, 'kept')
+    rmSync(prefix() + ownName())
+    symlinkSync(other, prefix() + ownName())
+    await expect(lock.assertHeld()).rejects.toThrow(
+      `${prefix()}${ownName()} é um link simbólico, e o comando não escreve através de um.`,
+    )
+    expect(readFileSync(other, 'utf8')).toBe('kept')
+    await lock.release()
+  })
+
   it('a lock of a killed process is removed', async () => {
     const { child } = await another()
     await expect(acquireLock(prefix(), 'busy')).rejects.toThrow(`busy (É o processo ${child.pid}.)`)

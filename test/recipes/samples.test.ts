@@ -1,75 +1,19 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Order } from '../../src/orders/order.ts'
 import { type RunningService, serveInProcess } from '../support/cli/command.ts'
 import type { ListBody } from '../support/http/test-app.ts'
-
-interface Sample {
-  label: string
-  source: string
-}
-
-const { paths } = JSON.parse(
-  readFileSync(new URL('../../openapi/openapi.json', import.meta.url), 'utf8'),
-)
-const samplesOf = (path: string): Sample[] => paths[path].get['x-codeSamples']
-
-interface Runner {
-  /** Runs the file, or what the compiler made of it; without one, the compiled file itself. */
-  command?: string
-  file: string
-  compiler?: (file: string, program: string) => [command: string, ...args: string[]]
-}
-
-const MONO_LIBRARIES = ['Net.Http', 'Runtime.Serialization', 'Xml', 'Xml.Linq']
-/** Delphi's units, as far as the samples use them, on those of Free Pascal. */
-const DELPHI_UNITS = fileURLToPath(new URL('delphi', import.meta.url))
-const runners: Record<string, Runner> = {
-  curl: { command: 'bash', file: 'curl.sh' },
-  'bash com curl': { command: 'bash', file: 'pedidos.sh' },
-  JavaScript: { command: process.execPath, file: 'pedidos.mjs' },
-  Python: { command: 'python3', file: 'pedidos.py' },
-  PHP: { command: 'php', file: 'pedidos.php' },
-  Java: { command: 'java', file: 'Pedidos.java' },
-  'C#': {
-    command: 'mono',
-    file: 'Pedidos.cs',
-    compiler: (file, program) => {
-      const references = MONO_LIBRARIES.map((name) => `-r:System.${name}.dll`)
-      return ['mcs', ...references, `-out:${program}`, file]
-    },
-  },
-  Delphi: {
-    file: 'Pedidos.dpr',
-    compiler: (file, program) => {
-      return [
-        'fpc',
-        '-Mdelphi',
-        `-Fu${DELPHI_UNITS}`,
-        `-FU${dirname(program)}`,
-        `-o${program}`,
-        file,
-      ]
-    },
-  },
-}
-/** One request, without the loop of a program. */
-const ONE_LINE = 'curl'
-
-const isProgram = ({ label }: Sample) => label !== ONE_LINE
-const oneLineOf = (path: string): Sample => {
-  const sample = samplesOf(path).find(({ label }) => label === ONE_LINE)
-  if (sample === undefined) throw new Error(`no sample ${ONE_LINE} of ${path}`)
-  return sample
-}
+import {
+  getPrograms,
+  listPrograms,
+  oneLineOf,
+  openSampleRunner,
+  runners,
+  type Sample,
+  samplesOf,
+} from './sample-programs.ts'
 
 // A small limit, so that each program has to wait more than once. A `Retry-After` is 1 second.
 const [CAPACITY, REFILL_PER_SECOND] = [8, 4]
@@ -78,18 +22,18 @@ const FEW = {
   RATE_LIMIT_REFILL_PER_SECOND: `${REFILL_PER_SECOND}`,
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'samples-'))
+const samples = openSampleRunner()
 let service: RunningService
 let key: string
 let paid: Order[]
 beforeAll(async () => {
-  service = await serveInProcess(['--demo'], { DATA_DIR: folder, ...FEW })
+  service = await serveInProcess(['--demo'], { DATA_DIR: samples.folder, ...FEW })
   key = /demo key\s+(\S+)/.exec(service.output().stdout)?.[1] ?? ''
   paid = await listPaid()
 })
 afterAll(async () => {
   await service.stop()
-  rmSync(folder, { recursive: true })
+  samples.close()
 })
 
 async function listPaid(): Promise<Order[]> {
@@ -109,49 +53,8 @@ async function listPaid(): Promise<Order[]> {
   return orders
 }
 
-/** The compiled programs by their sources. */
-const compiled = new Map<string, string>()
-
-/** Writes a program, and compiles it once where its language requires it. */
-async function programOf({ label, source }: Sample): Promise<string> {
-  const { file, compiler } = runners[label] ?? { file: '' }
-  const known = compiled.get(source)
-  if (known !== undefined) return known
-  const home = mkdtempSync(join(folder, 'sample-'))
-  const path = join(home, file)
-  writeFileSync(path, source)
-  if (compiler === undefined) return path
-  const program = `${path}.out`
-  const [name, ...options] = compiler(path, program)
-  await promisify(execFile)(name, options, { env: environment() })
-  compiled.set(source, program)
-  return program
-}
-
-const environment = () => {
-  const { PATH = '', HOME = '' } = process.env
-  return { PATH, HOME }
-}
-
-/** Runs a program with only the environment that the guide lists. */
-async function run(sample: Sample, args: string[] = [], bearer = key, baseUrl = service.baseUrl) {
-  const { command } = runners[sample.label] ?? {}
-  const program = await programOf(sample)
-  const env = { ...environment(), ORDERS_API_URL: baseUrl, ORDERS_API_KEY: bearer }
-  return new Promise<{ code: number; stdout: string; output: string }>((resolve) => {
-    execFile(
-      command ?? program,
-      command === undefined ? args : [program, ...args],
-      { env, maxBuffer: 64 * 1024 * 1024 },
-      (error, stdout, stderr) =>
-        resolve({
-          code: error === null ? 0 : Number(error.code),
-          stdout,
-          output: stdout + stderr,
-        }),
-    )
-  })
-}
+const run = (sample: Sample, args: string[] = [], bearer = key, baseUrl = service.baseUrl) =>
+  samples.run(sample, args, { baseUrl, key: bearer })
 
 /** Texts that some JSON parsers reject. */
 const awkwardOrder = (): Order => {
@@ -253,9 +156,6 @@ describe('the samples in one line', () => {
     },
   )
 })
-
-const listPrograms = samplesOf('/v1/orders').filter(isProgram)
-const getPrograms = samplesOf('/v1/orders/{id}').filter(isProgram)
 
 describe.each(listPrograms)('the program in $label that lists', (sample) => {
   it('the sample lists every paid order in order, over all pages and limits', async () => {

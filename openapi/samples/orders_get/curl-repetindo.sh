@@ -6,8 +6,8 @@ set -euo pipefail
 order=$(mktemp)
 trap 'rm -f "$order"' EXIT
 
+# A chave vai pela entrada padrão, porque outros usuários da máquina veem os argumentos.
 curl --silent --show-error --fail-with-body --retry 5 --output "$order" \
-  --header "Authorization: Bearer $ORDERS_API_KEY" \
-  "$ORDERS_API_URL/v1/orders/$1" ||
+  --header @- "$ORDERS_API_URL/v1/orders/$1" <<< "Authorization: Bearer $ORDERS_API_KEY" ||
   { cat "$order" >&2; exit 1; }
 cat "$order"

@@ -22,6 +22,8 @@ static class Pedido
                     var body = await response.Content.ReadAsStringAsync();
                     if (response.IsSuccessStatusCode)
                     {
+                        if (!body.Contains("\"object\":\"order\""))
+                            throw new HttpRequestException("A resposta não é da API. Confira ORDERS_API_URL.");
                         Console.WriteLine(body);
                         return;
                     }

@@ -10,4 +10,6 @@ trap 'rm -f "$order"' EXIT
 curl --silent --show-error --fail-with-body --retry 5 --output "$order" \
   --header @- "$ORDERS_API_URL/v1/orders/$1" <<< "Authorization: Bearer $ORDERS_API_KEY" ||
   { cat "$order" >&2; exit 1; }
+grep -q '"object": *"order"' "$order" ||
+  { echo 'A resposta não é da API. Confira ORDERS_API_URL.' >&2; exit 1; }
 cat "$order"

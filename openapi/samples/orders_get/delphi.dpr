@@ -23,6 +23,8 @@ begin
       Response := Http.Get(GetEnvironmentVariable('ORDERS_API_URL') + Path);
       Status := Response.StatusCode;
       Result := Response.ContentAsString(TEncoding.UTF8);
+      if (Status = 200) and (Pos('"object":"order"', Result) = 0) then
+        raise Exception.Create('A resposta não é da API. Confira ORDERS_API_URL.');
       if Status = 200 then
         Exit;
       // Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.

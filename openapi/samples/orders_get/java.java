@@ -20,6 +20,9 @@ public class Pedido {
             var response = http.send(request, BodyHandlers.ofString());
             int status = response.statusCode();
             if (status == 200) {
+                if (!response.body().contains("\"object\":\"order\"")) {
+                    throw new IllegalStateException("A resposta não é da API. Confira ORDERS_API_URL.");
+                }
                 System.out.println(response.body());
                 return;
             }

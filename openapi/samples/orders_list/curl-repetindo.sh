@@ -18,6 +18,8 @@ while true; do
     "$ORDERS_API_URL/v1/orders?status=PAID&limit=100${cursor:+&cursor=$cursor}" \
     <<< "Authorization: Bearer $ORDERS_API_KEY" ||
     { cat "$page" >&2; exit 1; }
+  grep -q '"object": *"list"' "$page" ||
+    { echo 'A resposta não é da API. Confira ORDERS_API_URL.' >&2; exit 1; }
   cat "$page"
   echo
   if [ "$(last has_more)" = false ]; then break; fi

@@ -14,7 +14,9 @@ public class Pedidos {
     /** O último valor deste nome: o da página, porque os pedidos podem ter campos iguais. */
     static String last(String name, String page) {
         var found = Pattern.compile("(?s).*\"" + name + "\": *\"?([^\",}]+)").matcher(page);
-        if (!found.lookingAt()) throw new IllegalStateException("Falta " + name + " na resposta.");
+        if (!found.lookingAt()) {
+            throw new IllegalStateException("Falta " + name + " na resposta. Confira ORDERS_API_URL.");
+        }
         return found.group(1);
     }
 
@@ -41,8 +43,9 @@ public class Pedidos {
         String cursor = "";
         while (true) {
             String page = get("/v1/orders?status=PAID&limit=100" + cursor);
+            boolean hasMore = !last("has_more", page).equals("false");
             System.out.println(page);
-            if (last("has_more", page).equals("false")) break;
+            if (!hasMore) break;
             cursor = "&cursor=" + last("next_cursor", page);
         }
     }

@@ -7,8 +7,9 @@ order=$(mktemp)
 trap 'rm -f "$order"' EXIT
 
 # A chave vai pela entrada padrão, porque outros usuários da máquina veem os argumentos.
-curl --silent --show-error --fail-with-body --retry 5 --output "$order" \
-  --header @- "$ORDERS_API_URL/v1/orders/$1" <<< "Authorization: Bearer $ORDERS_API_KEY" ||
+curl --silent --show-error --fail-with-body --retry 5 --connect-timeout 10 --max-time 30 \
+  --output "$order" --header @- "$ORDERS_API_URL/v1/orders/$1" \
+  <<< "Authorization: Bearer $ORDERS_API_KEY" ||
   { cat "$order" >&2; exit 1; }
 grep -q '"object": *"order"' "$order" ||
   { echo 'A resposta não é da API. Confira ORDERS_API_URL.' >&2; exit 1; }

@@ -14,7 +14,8 @@ last() {
 cursor=''
 while true; do
   # A chave vai pela entrada padrão, porque outros usuários da máquina veem os argumentos.
-  curl --silent --show-error --fail-with-body --retry 5 --output "$page" --header @- \
+  curl --silent --show-error --fail-with-body --retry 5 --connect-timeout 10 --max-time 30 \
+    --output "$page" --header @- \
     "$ORDERS_API_URL/v1/orders?status=PAID&limit=100${cursor:+&cursor=$cursor}" \
     <<< "Authorization: Bearer $ORDERS_API_KEY" ||
     { cat "$page" >&2; exit 1; }

@@ -61,6 +61,16 @@ export const transientErrors: readonly { title: string; fault: Fault }[] = [
   { title: 'a connection that is reset before a response', fault: 'reset' },
 ]
 
+/**
+ * A service that starts again. Its second wait is longer than the header says, so a client with a
+ * doubling wait sends at most two requests within these seconds, and another one three.
+ */
+export const restart = {
+  seconds: 2.5,
+  answer: { status: 503, headers: { 'retry-after': '1' } },
+  maxRejections: 2,
+}
+
 /** The message of the service for a cursor that it did not issue, after the status. */
 export const REJECTED_CURSOR = /400 .*cursor.*request_id/
 

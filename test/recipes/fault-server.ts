@@ -93,8 +93,11 @@ export async function startRecipeFaultServer(serviceUrl: string) {
      * Rejects all requests for `seconds`, from the next one after `atPage` complete pages on. The
      * returned function counts them.
      */
-    rejectFor(atPage: number, seconds: number): () => number {
-      const answer: ServerResponseStub = { status: 429, headers: { 'retry-after': `${seconds}` } }
+    rejectFor(
+      atPage: number,
+      seconds: number,
+      answer: ServerResponseStub = { status: 429, headers: { 'retry-after': `${seconds}` } },
+    ): () => number {
       let rejected = 0
       const reject = (untilMs: number) => async () => {
         if (Date.now() >= untilMs) return undefined

@@ -4,7 +4,13 @@ import { DEMO_ACCOUNT } from '../../src/demo/accounts.ts'
 import type { Order } from '../../src/orders/order.ts'
 import { recipe } from '../support/cli/program.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'
-import { foreignKeys, permanentErrors, REJECTED_CURSOR, transientErrors } from './error-cases.ts'
+import {
+  foreignKeys,
+  permanentErrors,
+  REJECTED_CURSOR,
+  restart,
+  transientErrors,
+} from './error-cases.ts'
 import { type Document, runAppsScript, type ScriptRun } from './google-sheets/apps-script.ts'
 import type { Cell } from './google-sheets/sheet.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
@@ -179,6 +185,14 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
   it.each(transientErrors)('the recipe retries after $title', async ({ fault }) => {
     service.faultServer.answer(2, fault)
     expect(await run()).toMatchObject({ error: null })
+    expect(rows()).toEqual(await listedRows())
+  })
+
+  it('the recipe waits longer than Retry-After for a service that starts again', async () => {
+    const rejections = service.faultServer.rejectFor(2, restart.seconds, restart.answer)
+    expect(await run()).toMatchObject({ error: null })
+    expect(rejections()).toBeGreaterThan(0)
+    expect(rejections()).toBeLessThanOrEqual(restart.maxRejections)
     expect(rows()).toEqual(await listedRows())
   })
 

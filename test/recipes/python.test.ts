@@ -6,7 +6,13 @@ import { DEMO_ACCOUNT } from '../../src/demo/accounts.ts'
 import { recipe, runProgram } from '../support/cli/program.ts'
 import { createTestFolder } from '../support/stores/test-folder.ts'
 import { type Elsewhere, startElsewhere } from './elsewhere.ts'
-import { foreignKeys, permanentErrors, REJECTED_CURSOR, transientErrors } from './error-cases.ts'
+import {
+  foreignKeys,
+  permanentErrors,
+  REJECTED_CURSOR,
+  restart,
+  transientErrors,
+} from './error-cases.ts'
 import { CONTRACT_LIMITS, newestMs, openRecipeService, type RecipeService } from './service.ts'
 
 let service: RecipeService
@@ -238,7 +244,7 @@ describe('the recipe in thirty-five lines of Python', () => {
     const headers = { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }
     service.faultServer.answer(2, { status: 503, headers })
     const { code, stderr } = await syncShortly()
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/503.* 5 s\n$/) })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/503.* 1 s\n$/) })
     expect(copied(COPY)).toEqual(await service.listed())
   })
 
@@ -281,6 +287,14 @@ describe.each(['pedidos.py', 'pedidos_curto.py'])('%s', (program) => {
     const key = await service.createKey(DEMO_ACCOUNT)
     expect((await run(program, [], key)).code).toBe(0)
     expect(pageRequests()[0]?.query).toHaveProperty('updated_gte')
+  })
+
+  it('the recipe waits longer than Retry-After for a service that starts again', async () => {
+    const rejections = service.faultServer.rejectFor(2, restart.seconds, restart.answer)
+    expect((await run(program, [], service.key)).code).toBe(0)
+    expect(rejections()).toBeGreaterThan(0)
+    expect(rejections()).toBeLessThanOrEqual(restart.maxRejections)
+    expect(copied(program.replace('.py', '.db'))).toEqual(await service.listed())
   })
 
   it('the recipe accepts an address with a slash and Windows line ends and does not leak the key', async () => {

@@ -193,7 +193,8 @@ function buscar(caminho, filtros, prazo) {
       const status = resposta.getResponseCode()
       if (status === 200) return JSON.parse(resposta.getContentText())
       if (status !== 429 && status < 500) return recusar(status, resposta.getContentText(), filtros)
-      pedidoMs = retryAfterMs(resposta) ?? esperaMs
+      // Espera o maior entre Retry-After e um tempo que dobra.
+      pedidoMs = Math.max(retryAfterMs(resposta), esperaMs)
     } catch (falha) {
       if (falha instanceof Recusa) throw falha
       console.warn(String(falha)) // Rede fora, ou resposta cortada.
@@ -225,7 +226,7 @@ function recusar(status, corpo, filtros) {
 function retryAfterMs(resposta) {
   const cabecalhos = Object.entries(resposta.getHeaders())
   const achado = cabecalhos.find(([nome]) => nome.toLowerCase() === 'retry-after')
-  return achado && /^\d+$/.test(achado[1]) ? Number(achado[1]) * 1000 : null
+  return achado && /^\d+$/.test(achado[1]) ? Number(achado[1]) * 1000 : 0
 }
 
 function propriedade(nome) {

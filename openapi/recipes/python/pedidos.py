@@ -24,7 +24,8 @@ def busca(caminho, filtros):
             if falha.code != 429 and falha.code < 500:
                 return recusa(falha.code, falha.read(), filtros)
             segundos = falha.headers.get("Retry-After", "")
-            motivo, espera = falha, int(segundos) if segundos.isdecimal() else espera
+            # espera o maior entre Retry-After e um tempo que dobra
+            motivo, espera = falha, max(int(segundos) if segundos.isdecimal() else 0, espera)
         except (OSError, http.client.HTTPException, json.JSONDecodeError, UnicodeDecodeError) as falha:
             motivo = falha  # rede fora, conexão ou resposta cortada, ou a página de um portal de rede
         print(f"{motivo}: nova tentativa em {espera} s", file=sys.stderr)

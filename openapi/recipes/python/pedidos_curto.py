@@ -1,11 +1,11 @@
 """O mesmo que pedidos.py em 35 linhas: uma leitura cortada não deixa nada pela metade, mas recomeça do início."""
-import datetime, json, os, sqlite3, sys, time, urllib.error, urllib.parse, urllib.request
+import datetime, itertools, json, os, sqlite3, sys, time, urllib.error, urllib.parse, urllib.request
 
 URL, CHAVE = os.environ["ORDERS_API_URL"].strip().rstrip("/"), os.environ["ORDERS_API_KEY"].strip()
 
 
 def busca(caminho, filtros):
-    while True:
+    for tentativa in itertools.count():  # espera o maior entre Retry-After e um tempo que dobra
         pedido = urllib.request.Request(f"{URL}/v1/{caminho}?{urllib.parse.urlencode(filtros)}")  # sempre novo: proxies
         pedido.add_unredirected_header("Authorization", f"Bearer {CHAVE}")
         try:
@@ -14,7 +14,7 @@ def busca(caminho, filtros):
         except urllib.error.HTTPError as falha:
             if falha.code not in (429, 502, 503, 504):
                 sys.exit(f"A API recusou: {falha.code} {falha.read().decode()} (o endereço começa com https://?)")
-            espera = int(segundos) if (segundos := falha.headers.get("Retry-After", "")).isdecimal() else 5
+            espera = max(2 ** min(tentativa, 6), int(s) if (s := falha.headers.get("Retry-After", "")).isdecimal() else 0)
             print(f"{falha}: nova tentativa em {espera} s", file=sys.stderr)
             time.sleep(espera)
 

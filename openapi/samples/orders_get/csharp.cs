@@ -27,11 +27,12 @@ static class Pedido
                         Console.WriteLine(body);
                         return;
                     }
-                    // Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
+                    // Só vale repetir 429 e 5xx. Espera o maior entre Retry-After e um tempo que dobra.
                     var status = (int)response.StatusCode;
                     var worthRepeating = status == 429 || status >= 500;
                     if (!worthRepeating || attempt == 5) throw new HttpRequestException(status + " " + body);
-                    await Task.Delay(response.Headers.RetryAfter?.Delta ?? TimeSpan.FromSeconds(1 << attempt));
+                    var retryAfter = response.Headers.RetryAfter?.Delta?.TotalSeconds ?? 0;
+                    await Task.Delay(TimeSpan.FromSeconds(Math.Max(retryAfter, 1 << attempt)));
                 }
             }
         }

@@ -4,7 +4,8 @@ program Pedido;
 {$APPTYPE CONSOLE}
 
 uses
-  System.SysUtils, System.Classes, System.NetEncoding, System.Net.HttpClient, System.Net.URLClient;
+  System.SysUtils, System.Classes, System.Math, System.NetEncoding, System.Net.HttpClient,
+  System.Net.URLClient;
 
 function Get(const Path: string): string;
 var
@@ -27,11 +28,11 @@ begin
         raise Exception.Create('A resposta não é da API. Confira ORDERS_API_URL.');
       if Status = 200 then
         Exit;
-      // Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
+      // Só vale repetir 429 e 5xx. Espera o maior entre Retry-After e um tempo que dobra.
       if ((Status <> 429) and (Status < 500)) or (Attempt = 5) then
         raise Exception.CreateFmt('%d %s', [Status, Result]);
-      Seconds := StrToIntDef(Response.HeaderValue['Retry-After'], 1 shl Attempt);
-      TThread.Sleep(Seconds * 1000);
+      Seconds := StrToIntDef(Response.HeaderValue['Retry-After'], 0);
+      TThread.Sleep(1000 * Max(Seconds, 1 shl Attempt));
     end;
   finally
     Http.Free;

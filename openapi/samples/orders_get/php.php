@@ -2,7 +2,7 @@
 // Busca um pedido: php pedido.php ord_…  PHP 8 com a extensão curl.
 
 for ($attempt = 0; ; $attempt++) {
-    $retryAfter = null;
+    $retryAfter = 0;
     $curl = curl_init(getenv('ORDERS_API_URL') . '/v1/orders/' . rawurlencode($argv[1]));
     curl_setopt_array($curl, [
         CURLOPT_RETURNTRANSFER => true,
@@ -20,12 +20,13 @@ for ($attempt = 0; ; $attempt++) {
     if ($status === 200) {
         break;
     }
-    // Só vale repetir 429, 5xx e conexões que falharam. Sem Retry-After, a espera dobra a cada vez.
+    // Só vale repetir 429, 5xx e conexões que falharam.
+    // Espera o maior entre Retry-After e um tempo que dobra.
     $worthRepeating = $status === 0 || $status === 429 || $status >= 500;
     if (!$worthRepeating || $attempt === 5) {
         throw new RuntimeException("$status $body" . curl_error($curl));
     }
-    sleep($retryAfter ?? 2 ** $attempt);
+    sleep(max($retryAfter, 2 ** $attempt));
 }
 
 $order = json_decode($body, true, flags: JSON_THROW_ON_ERROR);

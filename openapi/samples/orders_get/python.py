@@ -18,9 +18,9 @@ for attempt in range(6):
             order = json.load(response)
         break
     except HTTPError as error:
-        # Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
+        # Só vale repetir 429 e 5xx. Espera o maior entre Retry-After e um tempo que dobra.
         if (error.code != 429 and error.code < 500) or attempt == 5:
             raise SystemExit(f"{error.code} {error.read().decode()}")
-        time.sleep(int(error.headers["Retry-After"] or 2**attempt))
+        time.sleep(max(int(error.headers["Retry-After"] or 0), 2**attempt))
 
 print(json.dumps(order, ensure_ascii=False, indent=2))

@@ -26,12 +26,13 @@ static class Pedidos
                     var json = Encoding.UTF8.GetBytes(body.Replace('\uFFFE', '\uFFFD').Replace('\uFFFF', '\uFFFD'));
                     return XElement.Load(JsonReaderWriterFactory.CreateJsonReader(json, XmlDictionaryReaderQuotas.Max));
                 }
-                // Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
+                // Só vale repetir 429 e 5xx. Espera o maior entre Retry-After e um tempo que dobra.
                 var status = (int)response.StatusCode;
                 var worthRepeating = status == 429 || status >= 500;
                 if (!worthRepeating || attempt == 5)
                     throw new HttpRequestException(status + " " + body);
-                await Task.Delay(response.Headers.RetryAfter?.Delta ?? TimeSpan.FromSeconds(1 << attempt));
+                var retryAfter = response.Headers.RetryAfter?.Delta?.TotalSeconds ?? 0;
+                await Task.Delay(TimeSpan.FromSeconds(Math.Max(retryAfter, 1 << attempt)));
             }
         }
     }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Lista os pedidos pagos até o fim e imprime uma página de JSON por linha.
-# Com --retry, o curl espera o que Retry-After manda em 429 e 503, e tenta de novo em 5xx.
+# Com --retry, o curl repete em 429 e 5xx, até 40 vezes e por cerca de 5 minutos.
+# Espera o que Retry-After manda; sem ele, um tempo que dobra.
 set -euo pipefail
 
 page=$(mktemp)
@@ -14,8 +15,8 @@ last() {
 cursor=''
 while true; do
   # A chave vai pela entrada padrão, porque outros usuários da máquina veem os argumentos.
-  curl --silent --show-error --fail-with-body --retry 5 --connect-timeout 10 --max-time 30 \
-    --output "$page" --header @- \
+  curl --silent --show-error --fail-with-body --retry 40 --retry-max-time 330 \
+    --connect-timeout 10 --max-time 30 --output "$page" --header @- \
     "$ORDERS_API_URL/v1/orders?status=PAID&limit=100${cursor:+&cursor=$cursor}" \
     <<< "Authorization: Bearer $ORDERS_API_KEY" ||
     { cat "$page" >&2; exit 1; }

@@ -4,7 +4,8 @@ program Pedidos;
 {$APPTYPE CONSOLE}
 
 uses
-  System.SysUtils, System.Classes, System.JSON, System.Net.HttpClient, System.Net.URLClient;
+  System.SysUtils, System.Classes, System.Math, System.JSON, System.Net.HttpClient,
+  System.Net.URLClient;
 
 function Get(const Path: string): TJSONObject;
 var
@@ -24,11 +25,11 @@ begin
       Status := Response.StatusCode;
       if Status = 200 then
         Exit(TJSONObject.ParseJSONValue(Response.ContentAsString(TEncoding.UTF8)) as TJSONObject);
-      // Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
+      // Só vale repetir 429 e 5xx. Espera o maior entre Retry-After e um tempo que dobra.
       if ((Status <> 429) and (Status < 500)) or (Attempt = 5) then
         raise Exception.CreateFmt('%d %s', [Status, Response.ContentAsString(TEncoding.UTF8)]);
-      Seconds := StrToIntDef(Response.HeaderValue['Retry-After'], 1 shl Attempt);
-      TThread.Sleep(Seconds * 1000);
+      Seconds := StrToIntDef(Response.HeaderValue['Retry-After'], 0);
+      TThread.Sleep(1000 * Max(Seconds, 1 shl Attempt));
     end;
     Result := nil;
   finally

@@ -29,13 +29,13 @@ public class Pedidos {
             var response = HTTP.send(request, BodyHandlers.ofString());
             int status = response.statusCode();
             if (status == 200) return response.body();
-            // Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
+            // Só vale repetir 429 e 5xx. Espera o maior entre Retry-After e um tempo que dobra.
             boolean worthRepeating = status == 429 || status >= 500;
             if (!worthRepeating || attempt == 5) {
                 throw new IllegalStateException(status + " " + response.body());
             }
-            long seconds = response.headers().firstValueAsLong("Retry-After").orElse(1L << attempt);
-            Thread.sleep(seconds * 1000);
+            long retryAfter = response.headers().firstValueAsLong("Retry-After").orElse(0);
+            Thread.sleep(1000 * Math.max(retryAfter, 1L << attempt));
         }
     }
 

@@ -7,12 +7,12 @@ async function get(path, query) {
       headers: { Authorization: `Bearer ${ORDERS_API_KEY}` },
     })
     if (response.ok) return response.json()
-    // Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
+    // Só vale repetir 429 e 5xx. Espera o maior entre Retry-After e um tempo que dobra.
     const worthRepeating = response.status === 429 || response.status >= 500
     if (!worthRepeating || attempt === 5) {
       throw new Error(`${response.status} ${await response.text()}`)
     }
-    const seconds = Number(response.headers.get('Retry-After')) || 2 ** attempt
+    const seconds = Math.max(Number(response.headers.get('Retry-After')) || 0, 2 ** attempt)
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
   }
 }

@@ -21,12 +21,13 @@ function get(string $path, array $query): array
         if ($status === 200) {
             return json_decode($body, true, flags: JSON_THROW_ON_ERROR);
         }
-        // Só vale repetir 429, 5xx e conexões que falharam. Sem Retry-After, a espera dobra a cada vez.
+        // Só vale repetir 429, 5xx e conexões que falharam.
+        // Espera o maior entre Retry-After e um tempo que dobra.
         $worthRepeating = $status === 0 || $status === 429 || $status >= 500;
         if (!$worthRepeating || $attempt === 5) {
             throw new RuntimeException("$status $body" . curl_error($curl));
         }
-        sleep((int) ($headers['retry-after'] ?? 2 ** $attempt));
+        sleep(max((int) ($headers['retry-after'] ?? 0), 2 ** $attempt));
     }
 }
 

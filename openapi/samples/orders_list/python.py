@@ -20,10 +20,10 @@ def get(path, query):
             with urlopen(request, timeout=30) as response:
                 return json.load(response)
         except HTTPError as error:
-            # Só vale repetir 429 e 5xx. Sem Retry-After, a espera dobra a cada vez.
+            # Só vale repetir 429 e 5xx. Espera o maior entre Retry-After e um tempo que dobra.
             if (error.code != 429 and error.code < 500) or attempt == 5:
                 raise SystemExit(f"{error.code} {error.read().decode()}")
-            time.sleep(int(error.headers["Retry-After"] or 2**attempt))
+            time.sleep(max(int(error.headers["Retry-After"] or 0), 2**attempt))
 
 
 query = {"status": "PAID", "limit": 100}

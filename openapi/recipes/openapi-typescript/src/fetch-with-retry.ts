@@ -12,7 +12,9 @@ export async function fetchWithRetry(request: Request): Promise<Response> {
       throw new Error('A API não respondeu. Confira ORDERS_API_URL e a rede.', { cause: answer })
     }
     const retryAfter = (answer instanceof Response && answer.headers.get('retry-after')) || ''
-    const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : 2 ** (attempt - 1)
+    const asked = /^\d+$/.test(retryAfter) ? Number(retryAfter) : 0
+    // Espera o maior entre Retry-After e um tempo que dobra.
+    const seconds = Math.max(asked, 2 ** (attempt - 1))
     await new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
   }
 }

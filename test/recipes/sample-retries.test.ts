@@ -70,3 +70,12 @@ it.each(programs.filter(({ label }) => label !== 'bash com curl'))(
     expect(rejections.length).toBeLessThanOrEqual(restart.maxRejections)
   },
 )
+
+it.each(programsIn('PHP'))(
+  'the sample in PHP repeats a request without a whole response',
+  async (sample) => {
+    server.plan('cut', 'reset')
+    expect(await run(sample)).toMatchObject(SUCCESS)
+    expect(server.requests.map(({ outcome }) => outcome)).toEqual(['cut', 'reset', 200])
+  },
+)

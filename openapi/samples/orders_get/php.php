@@ -17,12 +17,12 @@ for ($attempt = 0; ; $attempt++) {
     ]);
     $body = curl_exec($curl);
     $status = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
-    if ($status === 200) {
+    if ($status === 200 && $body !== false) {
         break;
     }
     // Só vale repetir 429, 5xx e conexões que falharam.
     // Espera o maior entre Retry-After e um tempo que dobra.
-    $worthRepeating = $status === 0 || $status === 429 || $status >= 500;
+    $worthRepeating = $body === false || $status === 429 || $status >= 500;
     if (!$worthRepeating || $attempt === 5) {
         throw new RuntimeException("$status $body" . curl_error($curl));
     }

@@ -18,12 +18,12 @@ function get(string $path, array $query): array
         ]);
         $body = curl_exec($curl);
         $status = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
-        if ($status === 200) {
+        if ($status === 200 && $body !== false) {
             return json_decode($body, true, flags: JSON_THROW_ON_ERROR);
         }
         // Só vale repetir 429, 5xx e conexões que falharam.
         // Espera o maior entre Retry-After e um tempo que dobra.
-        $worthRepeating = $status === 0 || $status === 429 || $status >= 500;
+        $worthRepeating = $body === false || $status === 429 || $status >= 500;
         if (!$worthRepeating || $attempt === 5) {
             throw new RuntimeException("$status $body" . curl_error($curl));
         }

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -33,7 +33,7 @@ beforeEach(() => {
 const run = (program: string, args: readonly string[], key: string, url = service.baseUrl) =>
   runProgram('python3', [recipe(`python/${program}`), ...args], {
     cwd: folder,
-    env: { ORDERS_API_URL: url, ORDERS_API_KEY: key },
+    env: { ORDERS_API_URL: url, ORDERS_API_KEY: key, PYTHONPATH: folder },
   })
 const sync = (args: readonly string[] = [], key = service.key) => run('pedidos.py', args, key)
 
@@ -182,6 +182,21 @@ describe('the recipe in Python', () => {
     expect((await sync()).code).toBe(0)
     expect(rejections()).toBe(1)
     expect(copied()).toEqual(await service.listed())
+  })
+
+  it('the Python recipe ends after its last try, which it does not announce', async () => {
+    // Python imports this file at its start, by PYTHONPATH. The waits together take a minute.
+    await writeFile(join(folder, 'sitecustomize.py'), 'import time\ntime.sleep = lambda _: None')
+    const answers = Array.from({ length: 20 }, () => restart.answer)
+    service.faultServer.answer(0, ...answers)
+    const { code, stderr } = await sync()
+    const lines = stderr.trim().split('\n')
+    const waits = lines.map((line) => /nova tentativa em (\d+) s$/.exec(line)?.[1])
+    expect(waits).toEqual(['1', '2', '4', '8', '16', '32', undefined])
+    expect({ code, stderr: lines.at(-1) }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/não respondeu.*503.*Confira ORDERS_API_URL/),
+    })
   })
 
   it.each(transientErrors)('the recipe retries after $title', async ({ fault }) => {

@@ -12,7 +12,7 @@ MAX_RECOMECOS, recusas = 3, itertools.count(1)  # uma leitura cujo cursor a API 
 
 def busca(caminho, filtros):
     """A resposta, ou None se o cursor foi recusado. Em 429, em 5xx e quando a rede falha, espera e tenta de novo."""
-    for tentativa in range(7):
+    for tentativa in itertools.count():
         espera = 2**tentativa
         # um pedido novo a cada vez: atrás de um proxy, o repetido sairia sem TLS
         pedido = urllib.request.Request(f"{URL}/v1/{caminho}?{urllib.parse.urlencode(filtros)}")
@@ -28,9 +28,10 @@ def busca(caminho, filtros):
             motivo, espera = falha, max(int(segundos) if segundos.isdecimal() else 0, espera)
         except (OSError, http.client.HTTPException, json.JSONDecodeError, UnicodeDecodeError) as falha:
             motivo = falha  # rede fora, conexão ou resposta cortada, ou a página de um portal de rede
+        if tentativa == 6:
+            sys.exit(f"{URL} não respondeu ({motivo}). Confira ORDERS_API_URL; depois, a cópia segue de onde parou.")
         print(f"{motivo}: nova tentativa em {espera} s", file=sys.stderr)
         time.sleep(espera)
-    sys.exit(f"{URL} não respondeu ({motivo}). Confira ORDERS_API_URL; ao rodar de novo, a cópia segue de onde parou.")
 
 
 def recusa(status, corpo, filtros):

@@ -205,6 +205,42 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
     expect(rows()).toEqual(await listedRows())
   })
 
+  it.each([
+    { title: 'a 503', fault: { status: 503, headers: { 'retry-after': '300' } }, reason: '(503)' },
+    { title: 'a connection that is reset', fault: 'reset', reason: 'ECONNRESET' },
+    {
+      title: 'a page of a network portal',
+      fault: { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' },
+      reason: 'SyntaxError',
+    },
+  ] as const)(
+    'the Sheets recipe fails, and keeps its rows, when $title lasts until its deadline',
+    async ({ fault, reason }) => {
+      await run()
+      const before = structuredClone(document.sheets)
+      await service.change()
+      for (const call of ['recomecar', 'sincronizar']) {
+        service.faultServer.forget()
+        service.faultServer.answer(0, ...Array(10).fill(fault))
+        const { error } = await run(call, 120_000)
+        expect(error).toContain(reason)
+        expect(error).toContain('Confira ORDERS_API_URL; a próxima execução continua daqui.')
+        expect(document.sheets).toEqual(before)
+      }
+      service.faultServer.forget()
+      expect(await run()).toMatchObject({ error: null })
+      expect(rows()).toEqual(await listedRows())
+    },
+  )
+
+  it('the Sheets recipe keeps its rows when a long wait defers a restart', async () => {
+    await run()
+    const before = structuredClone(document)
+    service.faultServer.answer(0, { status: 429, headers: { 'retry-after': '300' } })
+    expect((await run('recomecar')).error).toContain('A API pede para esperar')
+    expect(document).toEqual(before)
+  })
+
   it('the recipe restarts the listing when its cursor is rejected', async () => {
     await run('sincronizar', 120_000)
     const state = JSON.parse(document.properties['ESTADO'] ?? '')

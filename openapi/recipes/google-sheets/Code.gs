@@ -51,6 +51,8 @@ function sincronizar() {
 /** Esvazia a aba e lê tudo de novo: o que a conta já não tem some. De vez em quando vale a pena. */
 function recomecar() {
   const teveVez = comTrava((prazo) => {
+    // A aba só é esvaziada com a API no ar.
+    if (buscar('account', {}, prazo) === null) throw new Recusa('A API pede para esperar. Nada mudou; tente mais tarde.')
     // Primeiro o estado: se parar aqui, a próxima leitura começa do início e nada falta.
     PropertiesService.getScriptProperties().deleteProperty('ESTADO')
     const aba = abrirAba()
@@ -177,7 +179,7 @@ function gravar(aba, linhas, pedidos) {
   aba.getRange(ultima + 1, 1, novas.length, COLUNAS.length).setValues(novas)
 }
 
-/** A resposta, ou null se a espera que a API pede passa do prazo. */
+/** A resposta, ou null se um 429 pede uma espera que passa do prazo. Outra falha que dura até lá é um erro. */
 function buscar(caminho, filtros, prazo) {
   const consulta = Object.entries(filtros).map(([nome, valor]) => `${nome}=${encodeURIComponent(valor)}`)
   const url = `${propriedade('ORDERS_API_URL').replace(/\/+$/, '')}/v1/${caminho}?${consulta.join('&')}`
@@ -186,24 +188,29 @@ function buscar(caminho, filtros, prazo) {
     muteHttpExceptions: true,
     followRedirects: false, // Um redirecionamento não leva a chave.
   }
-  for (let esperaMs = 1000; ; esperaMs *= 2) {
-    let pedidoMs = esperaMs
+  for (let tempoMs = 1000; ; tempoMs *= 2) {
+    let esperaMs = tempoMs
+    let motivo
     try {
       const resposta = UrlFetchApp.fetch(url, opcoes)
-      const status = resposta.getResponseCode()
-      if (status === 200) return JSON.parse(resposta.getContentText())
-      if (status !== 429 && status < 500) return recusar(status, resposta.getContentText(), filtros)
+      motivo = resposta.getResponseCode()
+      if (motivo === 200) return JSON.parse(resposta.getContentText())
+      if (motivo !== 429 && motivo < 500) return recusar(motivo, resposta.getContentText(), filtros)
       // Espera o maior entre Retry-After e um tempo que dobra.
-      pedidoMs = Math.max(retryAfterMs(resposta), esperaMs)
+      esperaMs = Math.max(retryAfterMs(resposta), tempoMs)
     } catch (falha) {
       if (falha instanceof Recusa) throw falha
-      console.warn(String(falha)) // Rede fora, ou resposta cortada.
+      motivo = falha // Rede fora, resposta cortada, ou a página de um portal de rede.
+      console.warn(String(falha))
     }
-    if (Date.now() + pedidoMs >= prazo) {
-      console.warn(`A API pede para esperar ${pedidoMs / 1000} s: a próxima execução continua daqui.`)
+    if (Date.now() + esperaMs >= prazo) {
+      if (motivo !== 429) {
+        throw new Recusa(`A API não respondeu (${motivo}). Confira ORDERS_API_URL; a próxima execução continua daqui.`)
+      }
+      console.warn(`A API pede para esperar ${esperaMs / 1000} s: a próxima execução continua daqui.`)
       return null
     }
-    Utilities.sleep(pedidoMs)
+    Utilities.sleep(esperaMs)
   }
 }
 

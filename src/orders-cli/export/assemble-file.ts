@@ -23,7 +23,10 @@ export async function assembleFile(
   }
 }
 
-/** The orders of an NDJSON file. `readline` would also split at U+2028, which JSON may contain. */
+/**
+ * The orders of an NDJSON file. `readline` would also split at U+2028, which a part of an earlier
+ * release may contain.
+ */
 async function* ordersOf(path: string, onOrder: () => void): AsyncGenerator<Order> {
   let rest = ''
   for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {

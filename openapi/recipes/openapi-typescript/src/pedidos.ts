@@ -24,6 +24,12 @@ export async function* orders(filters: Filters = {}): AsyncGenerator<Order> {
   }
 }
 
+/** Sem os três caracteres em que o readline do Node ou o splitlines do Python quebrariam a linha. */
+function lineOf(order: Order): string {
+  const escaped = (found: string) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return `${JSON.stringify(order).replace(/[\u0085\u2028\u2029]/g, escaped)}\n`
+}
+
 /** O que a API disse, ou, da borda, que recusa sem JSON, e de outro servidor, o que conferir. */
 function reasonOf(status: number, error: unknown): string {
   const reason = (error as Partial<components['schemas']['Error']> | undefined)?.error
@@ -38,7 +44,7 @@ function setting(name: string): string {
 }
 
 try {
-  for await (const order of orders()) process.stdout.write(`${JSON.stringify(order)}\n`)
+  for await (const order of orders()) process.stdout.write(lineOf(order))
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
   process.exitCode = 1

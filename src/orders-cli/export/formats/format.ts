@@ -1,4 +1,5 @@
 import type { Order } from '../../../client/client.ts'
+import { escapeLineEnds } from '../../../lib/text/control-characters.ts'
 import { createCsv, type LineFormat, plainCell } from './csv.ts'
 import { brazilianCell } from './csv-br.ts'
 import { createTable, type TableOptions } from './table.ts'
@@ -25,8 +26,11 @@ export interface Format extends LineFormat {
 
 /** Creates the writer of a format. `ndjson` has a line per order and no table. */
 export function createFormat(name: FormatName, options: TableOptions): Format {
-  // Unchanged, so that fields newer than this program are exported too.
-  const ndjson: Format = { head: '', encode: (order) => `${JSON.stringify(order)}\n` }
+  // The whole order, so that fields newer than this program are exported too.
+  const ndjson: Format = {
+    head: '',
+    encode: (order) => `${escapeLineEnds(JSON.stringify(order))}\n`,
+  }
   if (name === 'ndjson') return ndjson
   const table = createTable(options)
   if (name === 'xlsx') return { ...ndjson, assemble: (orders) => writeXlsx(orders, table) }

@@ -1,3 +1,5 @@
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { Order } from '../../../../../src/client/client.ts'
 import {
@@ -5,6 +7,7 @@ import {
   type FormatName,
 } from '../../../../../src/orders-cli/export/formats/format.ts'
 import type { Headers, Rows } from '../../../../../src/orders-cli/export/formats/table.ts'
+import { collect } from '../../../../support/orders/collect.ts'
 import { apiItem, apiOrder } from '../../../../support/orders-cli/api-order.ts'
 import { csvRows } from '../../../../support/orders-cli/orders-csv.ts'
 
@@ -41,6 +44,19 @@ it('ndjson has every field, also those newer than this program', () => {
   expect(JSON.parse(written('ndjson', [order]))).toEqual(order)
   expect(written('ndjson', [order, order]).match(/\n/g)).toHaveLength(2)
 })
+
+it.each([0x0a, 0x0d, 0x0b, 0x0c, 0x1c, 0x1d, 0x1e, 0x85, 0x2028, 0x2029])(
+  'ndjson keeps an order with the code point %i on one line, for Node and Python',
+  async (code) => {
+    const separator = String.fromCodePoint(code)
+    const order = apiOrder({ customer: { ...rich.customer, name: `Ana${separator}Souza` } })
+    const text = written('ndjson', [order])
+    const lines = await collect(createInterface({ input: Readable.from([text]) }))
+    expect(lines.map((line) => JSON.parse(line))).toEqual([order])
+    // `str.splitlines` of Python ends a line at each of these code points.
+    expect(text.slice(0, -1)).not.toContain(separator)
+  },
+)
 
 describe('csv', () => {
   it('csv has the values of the API', () => {

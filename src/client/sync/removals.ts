@@ -70,7 +70,10 @@ export interface RemovalDeps {
   clock?: Clock
 }
 
-/** Saves a page; reads again each order that was removed lately, which the page may predate. */
+/**
+ * Saves a page, each order once: the listing may return one twice, and the later version comes
+ * last. Reads again each order that was removed lately, which the page may predate.
+ */
 export async function savePage(
   orders: readonly Order[],
   state: SyncState,
@@ -81,7 +84,8 @@ export async function savePage(
   await runExclusive(async () => {
     forgetOld(removedAt, receivedMs)
     const current: Order[] = []
-    for (const order of orders) {
+    const lastById = new Map(orders.map((order) => [order.id, order]))
+    for (const order of lastById.values()) {
       const latest = removedAt.has(order.id) ? await readOrder(order.id) : order
       if (latest !== null) current.push(latest)
     }

@@ -10,7 +10,7 @@ export interface SyncStore {
   /**
    * Upserts each order by `id`, marked with the run `state.pass.number`, and then writes the state.
    * Never write the state without the orders. Orders without the state are safe: the next run saves
-   * them again.
+   * them again. No id is twice in `orders`.
    */
   save(orders: readonly Order[], state: SyncState): Promise<void>
   /**

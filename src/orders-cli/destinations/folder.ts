@@ -61,9 +61,8 @@ export async function openFolderStore(folder: string, waiting: Waiting = {}): Pr
     async save(orders, state) {
       await lock.assertHeld()
       const { number, kind } = state.pass
-      const latest = [...new Map(orders.map((order) => [order.id, order])).values()]
       const shards = new Set<string>()
-      await forEachConcurrent(latest, async (order) => {
+      await forEachConcurrent(orders, async (order) => {
         if (!(await writeOrder(order))) return
         shards.add(orderFile(order.id).shard)
         changes++
@@ -75,7 +74,7 @@ export async function openFolderStore(folder: string, waiting: Waiting = {}): Pr
       if (kind === 'all' && state.pass.reached !== 'done') {
         await seen.add(
           number,
-          latest.map(({ id }) => id),
+          orders.map(({ id }) => id),
         )
       }
       const next = `${stateFile}.new`

@@ -80,6 +80,18 @@ it('removals and pages in any order leave the store as the API is', async () => 
   )
 })
 
+it('a page with two versions of an order saves the last one only', async () => {
+  // Undated at the end of one pass of the listing, and dated at the start of the next.
+  const undated = apiOrder({ id: ID })
+  const other = apiOrder({ id: 'ord_2' })
+  const dated = apiOrder({ id: ID, updated_at: '2026-03-01T12:00:00.000Z' })
+  const store = createMemoryStore()
+  const saved: unknown[] = []
+  store.save = async (orders) => void saved.push(...orders)
+  await savePage([undated, other, dated], state, { store, readOrder: async () => null })
+  expect(saved).toEqual([dated, other])
+})
+
 it('a removal waits until the end of a run has changed the store', async () => {
   const store = createMemoryStore()
   const steps: string[] = []

@@ -133,7 +133,11 @@ export function createOrdersClient(options: ClientOptions): OrdersClient {
       get: (id, { signal } = {}) => getOrder(transport, id, signal),
       sync: (sync) => syncOrders(transport, { url: baseUrl, apiKey }, sync),
       applyRemoval: (event, { store, signal }) =>
-        applyRemoval(event, { store, readOrder: (id) => findOrder(transport, id, signal) }),
+        applyRemoval(event, {
+          store,
+          signal,
+          readOrder: (id) => findOrder(transport, id, signal),
+        }),
     },
   }
 }

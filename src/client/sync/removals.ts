@@ -32,19 +32,46 @@ function guardOf(store: SyncStore): StoreGuard {
   return guard
 }
 
+/**
+ * Runs `work` in its turn. An abort ends the wait at once, and the work never starts. Work that has
+ * started is always awaited, because it changes the store.
+ * @throws the signal's reason
+ */
+async function runInTurn<T>(
+  { runExclusive }: StoreGuard,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted()
+  return await new Promise<T>((resolve, reject) => {
+    const onAbort = () => reject(signal?.reason)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const start = async () => {
+      signal?.removeEventListener('abort', onAbort)
+      signal?.throwIfAborted()
+      return await work()
+    }
+    runExclusive(start).then(resolve, reject)
+  })
+}
+
 /** Changes the store while no page is saved and no order is removed. `work` reads no order. */
-export function changeExclusively<T>(store: SyncStore, work: () => Promise<T>): Promise<T> {
-  return guardOf(store).runExclusive(work)
+export function changeExclusively<T>(
+  { store, signal }: Pick<RemovalDeps, 'store' | 'signal'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  return runInTurn(guardOf(store), signal, work)
 }
 
 /**
  * Deletes the order of an `order.removed` event, unless the API has it: a late or repeated event
  * must not delete an order that is back.
- * @throws UsageError for a store without `remove`; errors of `readOrder` and of the store
+ * @throws UsageError for a store without `remove`; errors of `readOrder` and of the store; the
+ *   signal's reason
  */
 export async function applyRemoval(
   event: WebhookEvent,
-  { store, readOrder, clock = monotonicClock }: RemovalDeps,
+  { store, readOrder, signal, clock = monotonicClock }: RemovalDeps,
 ): Promise<RemovalResult> {
   const { type, order_id: id } = event
   if (type !== 'order.removed' || id === null) return 'ignored'
@@ -53,11 +80,11 @@ export async function applyRemoval(
       'Esta cópia não tem a função remove(id): sem ela, só a leitura completa tira pedidos da cópia.',
     )
   }
-  const { runExclusive, removedAt } = guardOf(store)
-  return runExclusive(async () => {
+  const guard = guardOf(store)
+  return await runInTurn(guard, signal, async () => {
     // Read inside the lock: a page saved since then may hold an order that is back.
     if ((await readOrder(id)) !== null) return 'kept'
-    removedAt.set(id, clock())
+    guard.removedAt.set(id, clock())
     await store.remove?.(id)
     return 'removed'
   })
@@ -66,6 +93,8 @@ export async function applyRemoval(
 export interface RemovalDeps {
   store: SyncStore
   readOrder: ReadOrder
+  /** Ends the wait for the turn; `readOrder` has a signal of its own. */
+  signal?: AbortSignal | undefined
   /** Monotonic milliseconds. */
   clock?: Clock
 }
@@ -77,11 +106,12 @@ export interface RemovalDeps {
 export async function savePage(
   orders: readonly Order[],
   state: SyncState,
-  { store, readOrder, clock = monotonicClock }: RemovalDeps,
+  { store, readOrder, signal, clock = monotonicClock }: RemovalDeps,
 ): Promise<void> {
-  const { runExclusive, removedAt } = guardOf(store)
+  const guard = guardOf(store)
+  const { removedAt } = guard
   const receivedMs = clock() // The wait for removals may take minutes, and does not renew the page.
-  await runExclusive(async () => {
+  await runInTurn(guard, signal, async () => {
     forgetOld(removedAt, receivedMs)
     const current: Order[] = []
     const lastById = new Map(orders.map((order) => [order.id, order]))

@@ -96,7 +96,7 @@ async function syncOnce(
   assertDuration('overlapMs', overlapMs, { maxMs: DAY_MS * 366 }) // Below 0 it would skip orders.
   assertDuration('fullSyncIntervalMs', fullSyncIntervalMs)
   const finish = { store, allowMassRemoval: options.allowMassRemoval ?? false, nowMs: clock }
-  const end = (run: SyncState) => changeExclusively(store, () => finishRun(run, finish))
+  const end = (run: SyncState) => changeExclusively(options, () => finishRun(run, finish))
   const saved = await store.read()
   const opened = openState(saved, source, options)
   const start = await confirmAccount(opened, saved, transport, options.signal)
@@ -115,14 +115,15 @@ async function savePages(
   initial: SyncState,
   options: SyncOptions,
 ): Promise<{ state: SyncState; received: number }> {
-  const readOrder = (id: string) => findOrder(transport, id, options.signal)
+  const { store, signal } = options
+  const readOrder = (id: string) => findOrder(transport, id, signal)
   let state = initial
   let received = 0
   for (let restarts = 0; ; restarts++) {
     try {
       for await (const page of pagesOf(transport, state.pass, options)) {
         state = afterPage(state, page)
-        await savePage(page.orders, state, { store: options.store, readOrder })
+        await savePage(page.orders, state, { store, readOrder, signal })
         received += page.orders.length
         options.onPage?.({ kind: state.pass.kind, received, watermark: state.watermark })
       }
@@ -132,7 +133,7 @@ async function savePages(
       // Saved before the first page: after a crash, a sync must not continue with the old run,
       // whose cursor the API may accept again.
       const begun = restarted(state)
-      await changeExclusively(options.store, () => options.store.save([], begun))
+      await changeExclusively(options, () => store.save([], begun))
       state = begun
     }
   }

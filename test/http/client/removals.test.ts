@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   createMemoryStore,
@@ -18,6 +19,7 @@ const FULL = { fullSyncIntervalMs: 0 }
 
 let app: TestApp
 let faultServer: FaultServer
+let key: string
 let orders: OrdersClient['orders']
 let store: MemoryStore
 let version = 1
@@ -25,7 +27,7 @@ let version = 1
 beforeAll(async () => {
   app = await createTestApp()
   faultServer = await startFaultServer(await app.app.listen({ port: 0, host: '127.0.0.1' }))
-  const { key } = await app.issue()
+  key = (await app.issue()).key
   orders = createOrdersClient({ baseUrl: faultServer.baseUrl, apiKey: key }).orders
   await app.load(['ord_0', ORDER, 'ord_2'].map((id) => sourceOrder({ id })))
 })
@@ -125,6 +127,61 @@ describe('a removal', () => {
     faultServer.plan({ status: 403, body: '{"error":{"code":"forbidden","message":"Não."}}' })
     await expect(apply()).rejects.toThrow('Não.')
     expect(ids()).toContain(ORDER)
+  })
+})
+
+describe('the signal of a call that waits for a removal of the same store', () => {
+  /** A client that reports when it has a response, which then needs no further I/O. */
+  function createReportingClient() {
+    const { promise: received, resolve } = Promise.withResolvers<void>()
+    const client = createOrdersClient({
+      baseUrl: faultServer.baseUrl,
+      apiKey: key,
+      async fetch(url, init) {
+        const response = await fetch(url, init)
+        const text = await response.text()
+        resolve()
+        return Object.assign(response, { text: async () => text })
+      },
+    })
+    return { ...client.orders, received }
+  }
+  type Client = ReturnType<typeof createReportingClient>
+  type Options = SyncOptions & { signal: AbortSignal }
+
+  it.each<[string, 'done' | 'listed', (client: Client, options: Options) => Promise<unknown>]>([
+    ['a removal', 'done', (client, options) => client.applyRemoval(removal(), options)],
+    ['the end of a run', 'listed', (client, options) => client.sync(options)],
+    ['the page of a run', 'done', (client, options) => client.sync(options)],
+  ])('ends %s, which changes nothing', async (what, reached, call) => {
+    await sync()
+    const saved = await store.read()
+    if (saved === null) throw new Error('no state was saved')
+    await store.save([], { ...saved, pass: { ...saved.pass, reached } })
+    const before = await store.read()
+    await erase()
+    const removing = Promise.withResolvers<void>()
+    const allowed = Promise.withResolvers<void>()
+    const { remove } = store
+    store.remove = async (id) => {
+      removing.resolve()
+      await allowed.promise
+      await remove(id)
+    }
+    const applied = apply()
+    await removing.promise
+    const client = createReportingClient()
+    const control = new AbortController()
+    const { signal } = control
+    const failure = call(client, { store, signal }).catch((error: unknown) => error)
+    if (what === 'the page of a run') await client.received
+    await setImmediate()
+    control.abort('enough')
+    const first = await Promise.race([failure, setImmediate('still waiting')])
+    allowed.resolve()
+    expect({ first, applied: await applied }).toEqual({ first: 'enough', applied: 'removed' })
+    await setImmediate()
+    expect(await store.read()).toEqual(before)
   })
 })
 

@@ -1,6 +1,7 @@
+import { getEventListeners } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createMemoryStore, type OrderEvent } from '../../../../src/client/client.ts'
 import { applyRemoval, changeExclusively, savePage } from '../../../../src/client/sync/removals.ts'
 import { apiOrder } from '../../../support/orders-cli/api-order.ts'
@@ -96,7 +97,7 @@ it('a removal waits until the end of a run has changed the store', async () => {
   const store = createMemoryStore()
   const steps: string[] = []
   const { promise: saved, resolve } = Promise.withResolvers<void>()
-  const ending = changeExclusively(store, async () => {
+  const ending = changeExclusively({ store }, async () => {
     steps.push('begin')
     await saved
     steps.push('end')
@@ -108,6 +109,65 @@ it('a removal waits until the end of a run has changed the store', async () => {
   resolve()
   await Promise.all([ending, removing])
   expect(steps).toEqual(['begin', 'end', 'remove'])
+})
+
+describe('a call that waits for its turn', () => {
+  /** A store that another call changes until `release`, and the signal of a waiting call. */
+  function createBusyStore() {
+    const store = createMemoryStore()
+    const steps: string[] = []
+    store.remove = async () => void steps.push('remove')
+    store.save = async () => void steps.push('save')
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const changing = changeExclusively({ store }, async () => {
+      await released
+      steps.push('release')
+    })
+    const control = new AbortController()
+    const deps = { store, readOrder: async () => null, signal: control.signal }
+    return { deps, steps, changing, release, control }
+  }
+  type Deps = ReturnType<typeof createBusyStore>['deps']
+
+  it.each<[string, (deps: Deps) => Promise<unknown>]>([
+    ['a removal', (deps) => applyRemoval(removed, deps)],
+    ['a page', (deps) => savePage([apiOrder()], state, deps)],
+    ['the end of a run', (deps) => changeExclusively(deps, () => deps.store.save([], state))],
+  ])('%s ends at an abort, and never changes the store', async (_what, call) => {
+    const { deps, steps, changing, release, control } = createBusyStore()
+    const reason = new Error('enough')
+    const failure = call(deps).then(
+      () => null,
+      (error) => error,
+    )
+    control.abort(reason)
+    const first = await Promise.race([failure, setImmediate('still waiting')])
+    release()
+    await changing
+    await setImmediate()
+    expect({ first, steps }).toEqual({ first: reason, steps: ['release'] })
+    await expect(call(deps)).rejects.toBe(reason)
+    expect(steps).toEqual(['release'])
+  })
+
+  it('is awaited after an abort once its work has started, and leaves no listener', async () => {
+    const { deps, steps, changing, release, control } = createBusyStore()
+    const work = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
+    const call = changeExclusively(deps, async () => {
+      started.resolve()
+      await work.promise
+      return 'done'
+    })
+    const listeners = () => getEventListeners(deps.signal, 'abort').length
+    expect(listeners()).toBe(1)
+    release()
+    await Promise.all([changing, started.promise])
+    expect({ listeners: listeners(), steps }).toEqual({ listeners: 0, steps: ['release'] })
+    control.abort()
+    work.resolve()
+    expect(await call).toBe('done')
+  })
 })
 
 it('a page that waits for a long removal brings no order back that was removed before', async () => {

@@ -81,10 +81,13 @@ export async function applyRemoval(
     )
   }
   const guard = guardOf(store)
+  const { removedAt } = guard
+  const receivedMs = clock() // Pages that were received earlier have their turn before this one.
   return await runInTurn(guard, signal, async () => {
+    forgetOld(removedAt, receivedMs)
     // Read inside the lock: a page saved since then may hold an order that is back.
     if ((await readOrder(id)) !== null) return 'kept'
-    guard.removedAt.set(id, clock())
+    removedAt.set(id, clock())
     await store.remove?.(id)
     return 'removed'
   })

@@ -186,3 +186,22 @@ it('a page that waits for a long removal brings no order back that was removed b
   await Promise.all([slowRemoval, saving])
   expect([...store.orders.keys()]).toEqual([])
 })
+
+it('a process that only applies removals forgets those that no page can predate any more', async () => {
+  const store = createMemoryStore()
+  const minutes = [0, 9, 11]
+  for (const minute of minutes) {
+    const clock = () => minute * 60_000
+    const event = { ...removed, order_id: `ord_${minute}` }
+    await applyRemoval(event, { store, readOrder: async () => null, clock })
+  }
+  const readIds: string[] = []
+  const readOrder = async (id: string) => {
+    readIds.push(id)
+    return null
+  }
+  const page = minutes.map((minute) => apiOrder({ id: `ord_${minute}` }))
+  // By this clock the page itself forgets none.
+  await savePage(page, state, { store, readOrder, clock: () => 0 })
+  expect(readIds).toEqual(['ord_9', 'ord_11'])
+})

@@ -8,11 +8,12 @@ export async function getAccount(
   signal?: AbortSignal,
   isFinal?: (error: unknown) => boolean,
 ): Promise<Account> {
-  const body = await transport.get('/v1/account', new URLSearchParams(), signal, isFinal)
+  const query = new URLSearchParams()
+  const { body, requestId } = await transport.get('/v1/account', query, signal, isFinal)
   if (isAccount(body)) return body
   throw new UnexpectedResponseError('A resposta não é uma conta. Confira o endereço da API.', {
     status: 200,
-    requestId: null,
+    requestId,
   })
 }
 

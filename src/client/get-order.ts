@@ -16,11 +16,12 @@ export async function getOrder(
   if (typeof id !== 'string' || !/^[A-Za-z0-9_-]+$/.test(id)) {
     throw new UsageError(`"${id}" não é o id de um pedido.`)
   }
-  const body = await transport.get(`/v1/orders/${id}`, new URLSearchParams(), signal)
+  const path = `/v1/orders/${id}`
+  const { body, requestId } = await transport.get(path, new URLSearchParams(), signal)
   if (isOrder(body)) return body
   throw new UnexpectedResponseError('A resposta não é um pedido. Confira o endereço da API.', {
     status: 200,
-    requestId: null,
+    requestId,
   })
 }
 

@@ -1,4 +1,5 @@
 import { UnexpectedResponseError, UsageError } from './errors.ts'
+import type { JsonResponse } from './http/response.ts'
 import type { Transport } from './http/transport.ts'
 import type { ListParams, Order, OrderList } from './schema.ts'
 
@@ -83,7 +84,7 @@ export function isOrder(value: unknown): value is Order {
 }
 
 /** @throws UnexpectedResponseError for anything else, and for a page whose cursor is its own */
-function parsePage(body: unknown, cursor: string | null): OrderPage {
+function parsePage({ body, requestId }: JsonResponse, cursor: string | null): OrderPage {
   const { object, data, has_more, next_cursor } = (body ?? {}) as Partial<OrderList>
   const isList = object === 'list' && Array.isArray(data) && data.every(isOrder)
   if (isList && has_more === false && next_cursor === null)
@@ -92,6 +93,6 @@ function parsePage(body: unknown, cursor: string | null): OrderPage {
   if (isList && has_more === true && advances) return { orders: data, nextCursor: next_cursor }
   throw new UnexpectedResponseError(
     'A resposta de /v1/orders não é uma página de pedidos. Confira o endereço da API.',
-    { status: 200, requestId: null },
+    { status: 200, requestId },
   )
 }

@@ -16,14 +16,22 @@ export interface ReceivedResponse {
   text: string
 }
 
+/** The JSON body of a 200, which may still be no response of this API. */
+export interface JsonResponse {
+  body: unknown
+  requestId: string | null
+}
+
 /**
- * The JSON body of a 200.
+ * Parses a 200 with JSON.
  * @throws ApiError, EdgeError, UnexpectedResponseError
  */
-export function parseResponse(response: ReceivedResponse): unknown {
-  const { status, text } = response
+export function parseResponse(response: ReceivedResponse): JsonResponse {
+  const { status, headers, text } = response
   const json = parse(text)
-  if (status === 200 && json !== undefined) return json
+  if (status === 200 && json !== undefined) {
+    return { body: json, requestId: headers.get('request-id') }
+  }
   throw isErrorBody(json) ? new ApiError(json.error, metaOf(response)) : toForeignError(response)
 }
 

@@ -4,7 +4,7 @@ import { sleep } from '../sleep.ts'
 import { toConnectionError } from './connection-error.ts'
 import { startDeadline } from './deadline.ts'
 import { createRateLimiter } from './rate-limiter.ts'
-import { parseResponse, type ReceivedResponse } from './response.ts'
+import { type JsonResponse, parseResponse, type ReceivedResponse } from './response.ts'
 import { retryDelayMs } from './retry.ts'
 
 /** Reported before a call waits for its next try. */
@@ -41,7 +41,7 @@ export interface Transport {
     query: Query,
     signal?: AbortSignal,
     isFinal?: (error: unknown) => boolean,
-  ): Promise<unknown>
+  ): Promise<JsonResponse>
 }
 
 /** How long a 401 holds for later calls: at most twelve requests a minute then return 401. */
@@ -60,7 +60,7 @@ export function createTransport(options: TransportOptions): Transport {
   let authError: ApiError | undefined
   let authErrorAtMs = 0
 
-  async function tryOnce(url: string, signal: AbortSignal | undefined): Promise<unknown> {
+  async function tryOnce(url: string, signal: AbortSignal | undefined): Promise<JsonResponse> {
     const authErrorBefore = authError
     const call = await rateLimiter.acquire(signal)
     let headers: Headers | undefined
@@ -70,9 +70,9 @@ export function createTransport(options: TransportOptions): Transport {
       if (authError !== undefined && (isRecent || authError !== authErrorBefore)) throw authError
       const response = await send(url, signal)
       headers = response.headers
-      const body = parseResponse(response)
+      const parsed = parseResponse(response)
       isKnown = true
-      return body
+      return parsed
     } catch (error) {
       if (error instanceof ApiError) {
         isKnown = true

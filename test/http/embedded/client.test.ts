@@ -280,6 +280,17 @@ describe('an error of the client', () => {
     },
   )
 
+  it.each<[string, (client: ReturnType<typeof connect>) => Promise<unknown>]>([
+    ['an order', ({ get }) => get('ord_00')],
+    ['a page', ({ list }) => collect(list())],
+    ['an account', ({ account }) => account.get()],
+  ])('the error for JSON that is not %s has its Request-Id', async (_what, call) => {
+    faultServer.plan(text(200, '{"ok":true}', { 'request-id': 'req_1' }))
+    const error = await failure(call(connect()))
+    expect(error).toBeInstanceOf(UnexpectedResponseError)
+    expect(error).toMatchObject({ status: 200, requestId: 'req_1' })
+  })
+
   it.each([
     ['another server', text(404, '<html>')],
     ['a redirect', text(301, '', { location: 'https://x/v1/orders?customer_email=ana@x.br' })],

@@ -26,7 +26,8 @@ variável ORDERS_API_KEY; sem ela, o comando pergunta, e o que você digita não
 aparece. A chave nunca vai na linha de comando.
 
 O resultado sai na saída padrão, e todo o resto na de erros. O comando termina
-com 0; com 1 se falhou; com 2 se a linha de comando está errada.
+com 0; com 1 se falhou; com 2 se a linha de comando está errada; interrompido,
+com 130 (Ctrl-C) ou 143 (SIGTERM).
 `
 
 export const exportHelp = `orders export --format ndjson|csv|csv-br|xlsx [opções]
@@ -137,7 +138,8 @@ feita uma vez por dia. Se parar no meio, repita o comando.
   --since INSTANTE     só pedidos alterados a partir daí: 01/03/2026 (a
                        meia-noite de Brasília), ou um instante com hora e fuso;
                        vale na primeira vez, e a cópia o guarda
-  --watch              continua sincronizando, até Ctrl-C
+  --watch              continua sincronizando, até Ctrl-C; num serviço do
+                       systemd, ponha SuccessExitStatus=143
   --interval TEMPO     de quanto em quanto tempo, com --watch: 30s, 5m, 1h; o
                        padrão é 60s
   --all                faz a leitura completa agora

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { Interruption } from '../../../src/orders-cli/errors.ts'
 import { exportOptions } from '../../../src/orders-cli/export/command.ts'
 import { getOptions } from '../../../src/orders-cli/get.ts'
 import { exportHelp, getHelp, helpOf, ordersHelp, syncHelp } from '../../../src/orders-cli/help.ts'
@@ -40,4 +41,12 @@ it.each([
     withoutHelp: known.filter((name) => !listed.includes(name)),
     withoutOption: listed.filter((name) => !known.includes(name)),
   }).toEqual({ withoutHelp: [], withoutOption: [] })
+})
+
+it('the help lists the exit codes of an interruption', () => {
+  const [ctrlC, terminate] = [new Interruption('SIGINT'), new Interruption('SIGTERM')]
+  expect(ordersHelp.replaceAll('\n', ' ')).toContain(
+    `interrompido, com ${ctrlC.exitCode} (Ctrl-C) ou ${terminate.exitCode} (SIGTERM)`,
+  )
+  expect(syncHelp).toContain(`SuccessExitStatus=${terminate.exitCode}`)
 })

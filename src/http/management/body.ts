@@ -6,6 +6,8 @@ import { InvalidParamError } from '../../lib/errors/invalid-param-error.ts'
 
 /** The largest body of JSON fields. */
 export const MAX_BODY_BYTES = 64 * 1_024
+/** Without control characters. */
+const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
 /** The body of a route: a JSON object with these fields and no other. */
 export interface Body<T extends TObject> {
@@ -28,6 +30,11 @@ export function defineBody<T extends TObject>(schema: T): Body<T> {
       throw invalidField(error, Object.keys(schema.properties))
     },
   }
+}
+
+/** A field with a text of one line. */
+export function lineField(options: { minLength?: number; maxLength: number; expected?: string }) {
+  return Type.String({ ...options, pattern: ONE_LINE })
 }
 
 /** A field with whole seconds, between both bounds inclusive. */

@@ -123,7 +123,7 @@ const MESSAGES: Record<ManagementErrorCode | WebhookErrorCode, string> = {
     'Envie em scopes uma lista com "orders:read" ou com "orders:read_masked", ou vazia.',
   invalid_expiry: 'A chave expiraria na hora. Envie um prazo maior.',
   invalid_overlap: 'O prazo em que valem os dois segredos é longo demais.',
-  invalid_subject: `Envie em subject quem usa o painel, com 1 a ${MAX_SUBJECT_LENGTH} caracteres.`,
+  invalid_subject: `Envie em subject quem usa o painel, com 1 a ${MAX_SUBJECT_LENGTH} caracteres em uma linha.`,
   invalid_capabilities:
     'Envie em capabilities uma lista com um ou mais destes: keys, webhooks, usage, orders.',
   invalid_ttl: `Envie em ttl_seconds um número de ${MIN_TTL_SECONDS} a ${MAX_TTL_SECONDS}.`,

@@ -3,7 +3,7 @@ import { payloadKinds } from '../../webhooks/endpoints/endpoint.ts'
 import { eventTypes } from '../../webhooks/events/event-types.ts'
 import { MAX_SECRET_OVERLAP_MS } from '../../webhooks/management/endpoint-actions.ts'
 import { ALL_EVENTS, MAX_DESCRIPTION_LENGTH } from '../../webhooks/management/endpoint-settings.ts'
-import { defineBody, defineRollBody } from './body.ts'
+import { defineBody, defineRollBody, lineField } from './body.ts'
 
 // The bodies of the routes for webhooks.
 
@@ -22,7 +22,7 @@ const settings = {
   ),
   payload: Type.Optional(literals(payloadKinds, '"full" ou "thin"')),
   description: Type.Optional(
-    Type.Union([Type.String({ maxLength: MAX_DESCRIPTION_LENGTH }), Type.Null()], {
+    Type.Union([lineField({ maxLength: MAX_DESCRIPTION_LENGTH }), Type.Null()], {
       expected: `um texto de até ${MAX_DESCRIPTION_LENGTH} caracteres em uma linha`,
     }),
   ),

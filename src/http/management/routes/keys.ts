@@ -12,7 +12,14 @@ import {
 } from '../../../management/keys/key-management.ts'
 import type { ListCursorCodec } from '../../../management/list-cursor.ts'
 import type { UsageStore } from '../../../management/usage/usage-store.ts'
-import { defineBody, defineRollBody, NoFields, overlapMsOf, secondsField } from '../body.ts'
+import {
+  defineBody,
+  defineRollBody,
+  lineField,
+  NoFields,
+  overlapMsOf,
+  secondsField,
+} from '../body.ts'
 import { PageParams, parsePage, renderWholeList } from '../list-page.ts'
 import { AccountItemParams, AccountParams } from '../path-params.ts'
 import { REPLAYED } from '../plugins/idempotency.ts'
@@ -25,15 +32,13 @@ export interface KeysRoutesOptions {
 }
 
 const capability = 'keys'
-/** Without control characters. */
-const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 const SCOPES = { expected: 'uma lista vazia, ["orders:read"] ou ["orders:read_masked"]' }
 const MAX_TTL_S = (10 * 366 * DAY_MS) / SECOND_MS
 
 export const CreateKey = defineBody(
   Type.Object({
     name: Type.Optional(
-      Type.Union([Type.String({ maxLength: MAX_NAME_LENGTH, pattern: ONE_LINE }), Type.Null()], {
+      Type.Union([lineField({ maxLength: MAX_NAME_LENGTH }), Type.Null()], {
         expected: `um texto que identifica a chave, de até ${MAX_NAME_LENGTH} caracteres em uma linha`,
       }),
     ),

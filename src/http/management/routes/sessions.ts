@@ -10,7 +10,7 @@ import {
 } from '../../../management/sessions/sessions.ts'
 import { ApiError } from '../../api-error.ts'
 import { consoleLink } from '../../console/console-link.ts'
-import { defineBody } from '../body.ts'
+import { defineBody, lineField } from '../body.ts'
 import { AccountParams } from '../path-params.ts'
 import { actorOf, authorize } from '../principal.ts'
 
@@ -24,10 +24,10 @@ const CAPABILITIES = `uma lista com um ou mais destes: ${capabilities.join(', ')
 
 export const CreateSession = defineBody(
   Type.Object({
-    subject: Type.String({
+    subject: lineField({
       minLength: 1,
       maxLength: MAX_SUBJECT_LENGTH,
-      expected: `quem usa o painel, com 1 a ${MAX_SUBJECT_LENGTH} caracteres`,
+      expected: `quem usa o painel, com 1 a ${MAX_SUBJECT_LENGTH} caracteres em uma linha`,
     }),
     capabilities: Type.Array(
       Type.Union(

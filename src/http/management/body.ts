@@ -1,13 +1,12 @@
-import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { Kind, type Static, type TObject, Type, TypeRegistry } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import { ValueErrorType } from '@sinclair/typebox/errors'
 import { DAY_MS, SECOND_MS } from '../../lib/durations.ts'
 import { InvalidParamError } from '../../lib/errors/invalid-param-error.ts'
+import { isOneLine, ONE_LINE } from '../../lib/text/one-line.ts'
 
 /** The largest body of JSON fields. */
 export const MAX_BODY_BYTES = 64 * 1_024
-/** Without control characters. */
-const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
 /** The body of a route: a JSON object with these fields and no other. */
 export interface Body<T extends TObject> {
@@ -32,9 +31,22 @@ export function defineBody<T extends TObject>(schema: T): Body<T> {
   }
 }
 
-/** A field with a text of one line. */
-export function lineField(options: { minLength?: number; maxLength: number; expected?: string }) {
-  return Type.String({ ...options, pattern: ONE_LINE })
+const LINE = 'Line'
+TypeRegistry.Set<LineOptions>(
+  LINE,
+  (schema, value) => typeof value === 'string' && isOneLine(value, schema),
+)
+
+interface LineOptions {
+  minLength?: number
+  maxLength: number
+  /** Absent where the field has its own. */
+  expected?: string
+}
+
+/** A field with a text of one line. A `Type.String` would count UTF-16 units as its length. */
+export function lineField(options: LineOptions) {
+  return Type.Unsafe<string>({ [Kind]: LINE, type: 'string', ...options, pattern: ONE_LINE })
 }
 
 /** A field with whole seconds, between both bounds inclusive. */

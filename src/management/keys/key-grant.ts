@@ -1,5 +1,6 @@
 import type { KeyGrant } from '../../auth/issue-key.ts'
 import { scopes as knownScopes, type Scope } from '../../auth/key-store.ts'
+import { isOneLine } from '../../lib/text/one-line.ts'
 import { ManagementError } from '../management-error.ts'
 
 /** What a new key may do. */
@@ -45,7 +46,7 @@ function parseScopes(names: readonly string[]): Scope[] {
 /** A name without outer spaces; a blank one is none. */
 function parseName(name: string | null): string | null {
   if (name === null) return null
-  if (name.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(name)) return name.trim() || null
+  if (isOneLine(name, { maxLength: MAX_NAME_LENGTH })) return name.trim() || null
   throw new ManagementError(
     'invalid_name',
     `a name has at most ${MAX_NAME_LENGTH} characters, without control characters`,

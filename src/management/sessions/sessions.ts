@@ -4,6 +4,7 @@ import { isAccountId } from '../../auth/account-ids.ts'
 import type { KeyStore } from '../../auth/key-store.ts'
 import { type Clock, monotonicClock } from '../../lib/clock.ts'
 import { MINUTE_MS } from '../../lib/durations.ts'
+import { isOneLine } from '../../lib/text/one-line.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import { ManagementError } from '../management-error.ts'
@@ -171,7 +172,7 @@ function parseLink({ accountId, subject, capabilities, ttlSeconds }: LinkRequest
       `there is no account "${accountId}": use 1 to 64 letters, digits, "_" or "-"`,
     )
   }
-  if (subject === '' || subject.length > MAX_SUBJECT_LENGTH || /\p{Cc}/u.test(subject)) {
+  if (!isOneLine(subject, { minLength: 1, maxLength: MAX_SUBJECT_LENGTH })) {
     throw new ManagementError(
       'invalid_subject',
       `a subject has 1 to ${MAX_SUBJECT_LENGTH} characters, without control characters`,

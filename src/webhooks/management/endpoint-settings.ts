@@ -1,5 +1,6 @@
 import type { Network } from '../../lib/network.ts'
 import { nearestName } from '../../lib/text/nearest-name.ts'
+import { isOneLine } from '../../lib/text/one-line.ts'
 import { type Endpoint, type PayloadKind, payloadKinds } from '../endpoints/endpoint.ts'
 import { type EventType, eventTypes } from '../events/event-types.ts'
 import { checkTargetUrl } from '../sending/egress/target-url.ts'
@@ -93,9 +94,7 @@ export function parsePayload(text: string): PayloadKind {
 export function parseDescription(text: string | null): string | null {
   if (text === null) return null
   // In a list of endpoints, control characters could rewrite the operator's terminal.
-  if (text.length <= MAX_DESCRIPTION_LENGTH && !/\p{Cc}/u.test(text)) {
-    return text.trim() || null
-  }
+  if (isOneLine(text, { maxLength: MAX_DESCRIPTION_LENGTH })) return text.trim() || null
   throw new WebhookError(
     'invalid_description',
     `the description is not valid: expected at most ${MAX_DESCRIPTION_LENGTH} characters in one line`,

@@ -26,15 +26,24 @@ const texts = [
 ] as const
 
 describe.each([
-  ['name', 'keys', {}],
-  ['subject', 'sessions', { capabilities: ['keys'] }],
-  ['description', 'webhook-endpoints', { url: RECEIVER }],
-])('the text %s', (param, resource, others) => {
+  ['name', 100, 'keys', {}],
+  ['subject', 100, 'sessions', { capabilities: ['keys'] }],
+  ['description', 500, 'webhook-endpoints', { url: RECEIVER }],
+])('the text %s', (param, maxLength, resource, others) => {
   const send = async (text: string) => {
     const body = { ...others, [param]: text }
     const { status, json } = await test.api.post(`/accounts/acc_1/${resource}`, body)
     return { isDescribed: isDescribed(resource, body), status, error: json.error }
   }
+
+  it('counts code points, of which an emoji has one or more', async () => {
+    for (const character of ['x', '👋']) {
+      const accepted = await send(character.repeat(maxLength))
+      expect(accepted).toMatchObject({ isDescribed: true, status: 201 })
+      const refused = await send(character.repeat(maxLength + 1))
+      expect(refused).toMatchObject({ isDescribed: false, status: 400, error: { param } })
+    }
+  })
 
   it.each(texts)('%j is accepted exactly where the description allows it', async (text, valid) => {
     const answer = await send(text)

@@ -143,7 +143,7 @@ const MESSAGES: Record<ManagementErrorCode | WebhookErrorCode, string> = {
   invalid_payload: 'Envie em payload "full" ou "thin".',
   invalid_description: 'A descrição é longa demais ou tem caracteres de controle.',
   invalid_limit: limitHelp(MAX_LIST_ITEMS),
-  invalid_since: 'Envie em since um instante com fuso, dentro do prazo de retenção.',
+  invalid_since: 'Envie em since um instante que já passou, dentro do prazo de retenção.',
   endpoint_missing: 'Esta conta não tem um endpoint com este id.',
   delivery_missing: 'Esta conta não tem uma entrega com este id.',
   too_many_endpoints: `A conta já tem ${MAX_OWN_ENDPOINTS} endpoints, o máximo no painel em cada modo. Remova um e tente de novo.`,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { DAY_MS } from '../../../src/lib/durations.ts'
 import { useManagementApi } from '../../support/management/management-api.ts'
 import { createEndpoint, storeDeliveries } from '../../support/management/webhook-endpoints.ts'
 import { attempt } from '../../support/webhooks/delivery.ts'
@@ -162,5 +163,17 @@ describe('deliveries over HTTP', () => {
     expect(failed).toMatchObject({ status: 200, json: { replayed: 1 } })
     const others = await test.api.post(path, { since })
     expect(others).toMatchObject({ status: 200, json: { replayed: 1 } })
+  })
+
+  it.each([
+    ['in the future', 1],
+    ['before the retention', -31 * DAY_MS],
+  ])('are not replayed since an instant %s', async (_where, sinceNowMs) => {
+    const endpoint = await createEndpoint(test.api)
+    const path = `/accounts/acc_1/webhook-endpoints/${endpoint.id}/replay`
+    const since = new Date(test.api.clock.nowMs + sinceNowMs).toISOString()
+    const { status, json } = await test.api.post(path, { since })
+    expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_request', 'since'])
+    expect(json.error.message).toContain('um instante que já passou, dentro do prazo de retenção')
   })
 })

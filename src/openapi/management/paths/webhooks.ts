@@ -127,10 +127,10 @@ export const webhookPaths = operations({
       operationId: 'webhook_endpoints_replay',
       summary: 'Repete entregas desde um instante',
       description:
-        'Envia de novo os eventos desde `since`, e os anteriores, não entregues, que começaram a falhar ou foram retidos desde então. Com `failed`, só o que falhou ou expirou. Os ids não mudam.',
+        'Envia de novo os eventos desde `since`, e os anteriores, não entregues, que começaram a falhar ou foram retidos desde então. Com `failed`, só o que falhou ou expirou. Os ids não mudam. `since` é um instante que já passou, dentro da retenção das entregas: 30 dias por padrão.',
       body: { of: Replay, example: { since: '2026-11-23T12:00:00Z', failed: true } },
       response: { status: 200, description: 'Quantas são.', schema: 'WebhookReplay' },
-      errorCodes: ['endpoint_missing', 'endpoint_disabled'],
+      errorCodes: ['endpoint_missing', 'endpoint_disabled', 'invalid_since'],
     },
   },
   '/v1/accounts/{account}/webhook-endpoints/{id}/deliveries': {
@@ -138,7 +138,8 @@ export const webhookPaths = operations({
       operationId: 'deliveries_list',
       tag,
       summary: 'Lista as entregas de um endpoint',
-      description: 'As entregas dos últimos 30 dias, com as tentativas.',
+      description:
+        'As entregas que o serviço guarda, com as tentativas: por padrão, as dos últimos 30 dias.',
       parameters: [
         account,
         endpoint,

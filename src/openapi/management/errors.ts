@@ -23,6 +23,8 @@ export interface Failures {
   /** `null` for a request without a body of JSON fields. */
   body: Body<TObject> | null
   isChange: boolean
+  /** Whether it takes an `Idempotency-Key`, which can conflict, and which a repetition needs. */
+  isIdempotent: boolean
   errorCodes: readonly DomainErrorCode[]
   /** The largest body in bytes, where it is not that of the other operations. */
   bodyLimit?: number
@@ -37,8 +39,10 @@ const descriptions: Record<number, string> = {
   413: 'O corpo é maior que o limite da chamada, que a mensagem traz.',
   415: 'O `Content-Type` não é aceito, ou o corpo tem um `Content-Encoding`: envie-o sem compressão.',
   500: 'Erro inesperado; informe o `request_id` ao suporte.',
-  503: 'Indisponibilidade temporária; repita após `Retry-After`, com o mesmo `Idempotency-Key`.',
+  503: 'Indisponibilidade temporária; repita após `Retry-After`.',
 }
+const UNAVAILABLE_WITH_KEY =
+  'Indisponibilidade temporária; repita após `Retry-After`, com o mesmo `Idempotency-Key`.'
 
 /** The errors that are the same for every operation. */
 const common = {
@@ -48,26 +52,37 @@ const common = {
   content_type: apiErrorOf({ code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE' }),
   internal_error: new ApiError('internal_error'),
   service_unavailable: new ApiError('service_unavailable'),
+  service_unavailable_with_key: new ApiError('service_unavailable'),
 }
 const CHANGE_ONLY: readonly string[] = ['forbidden_role', 'body_too_large', 'content_type']
 
 /** The responses that operations reference. */
 export function commonResponses() {
   return Object.fromEntries(
-    Object.entries(common).map(([name, error]) => [name, response(error.status, [[name, error]])]),
+    Object.entries(common).map(([name, error]) => {
+      const own = name === 'service_unavailable_with_key' && { description: UNAVAILABLE_WITH_KEY }
+      return [name, { ...response(error.status, [[error.code, error]]), ...own }]
+    }),
   )
 }
 
+function isCommonTo({ isChange, isIdempotent }: Failures, name: string): boolean {
+  if (name === 'service_unavailable') return !isIdempotent
+  if (name === 'service_unavailable_with_key') return isIdempotent
+  return isChange || !CHANGE_ONLY.includes(name)
+}
+
 /** The error responses of an operation, with examples that the service renders. */
-export function failureResponses({ body, isChange, errorCodes, bodyLimit }: Failures) {
+export function failureResponses(failures: Failures) {
+  const { body, isIdempotent, errorCodes, bodyLimit } = failures
   const shared = Object.entries(common)
-    .filter(([name]) => isChange || !CHANGE_ONLY.includes(name))
+    .filter(([name]) => isCommonTo(failures, name))
     .map(([name, { status }]) => [status, { $ref: `#/components/responses/${name}` }] as const)
   const domainErrors = errorCodes.map((code) => [code, apiErrorOf(domainErrorOf(code))] as const)
   const own: (readonly [name: string, error: ApiError])[] = [
     ['invalid_request', badRequest(body)],
     ['resource_missing', new ApiError('resource_missing', { message: RESOURCE_NOT_FOUND_MESSAGE })],
-    ...(isChange ? [['conflict', new ApiError('conflict')] as const] : []),
+    ...(isIdempotent ? [['conflict', new ApiError('conflict')] as const] : []),
     ...(bodyLimit === undefined ? [] : [['body_too_large', bodyTooLarge(bodyLimit)] as const]),
     ...domainErrors,
   ]

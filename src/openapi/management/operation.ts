@@ -59,7 +59,7 @@ function operation(method: string, spec: OperationSpec) {
     ...(body !== undefined && { requestBody: requestBody(body) }),
     responses: {
       [response.status]: success(response.description, response.schema, isIdempotent),
-      ...failureResponses({ body: body?.of ?? null, isChange, errorCodes }),
+      ...failureResponses({ body: body?.of ?? null, isChange, isIdempotent, errorCodes }),
     },
   }
 }

@@ -75,8 +75,19 @@ describe('the description of the management API', () => {
   })
 
   it.each(changes)('documents what refuses a change by $method $path', ({ responses }) => {
-    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['403', '409', '413', '415']))
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['403', '413', '415']))
   })
+
+  it.each(routes)(
+    'mentions conflicts and Idempotency-Key only where they exist: $method $path',
+    ({ parameters, responses }) => {
+      const takesKey = parameters.some(({ name }) => name === 'Idempotency-Key')
+      expect('409' in responses).toBe(takesKey)
+      const unavailable = responses['503']?.$ref?.split('/').at(-1) ?? ''
+      const { description } = document.components.responses[unavailable]
+      expect(description.includes('Idempotency-Key')).toBe(takesKey)
+    },
+  )
 
   it('shows every error of the catalogue with an example that matches its schema', () => {
     const validate = ajv.getSchema('management#/components/schemas/Error')

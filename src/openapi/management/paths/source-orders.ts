@@ -15,7 +15,7 @@ export const sourceOrderPaths = {
       operationId: 'source_orders_push',
       tags: ['Pedidos'],
       summary: 'Envia mudanças de pedidos',
-      description: `Até ${MAX_LINES} versões e ${MAX_SOURCE_ORDERS_BYTES / MIB} MiB por chamada, de qualquer conta, em NDJSON ou em uma lista JSON, sem compressão (\`Content-Encoding\`). Cada linha tem o seu resultado, e uma linha recusada não impede as outras. Repita a chamada à vontade: uma versão igual ou mais antiga que a gravada não muda nada. Não aceita \`Idempotency-Key\`.`,
+      description: `Até ${MAX_LINES} versões e ${MAX_SOURCE_ORDERS_BYTES / MIB} MiB por chamada, de qualquer conta, em NDJSON ou em uma lista JSON, sem compressão (\`Content-Encoding\`). Cada linha tem o seu resultado, e uma linha recusada não impede as outras. Repita a chamada à vontade: uma versão igual ou mais antiga que a gravada não muda nada. Um \`Idempotency-Key\` é ignorado.`,
       parameters: [],
       requestBody: {
         required: true,
@@ -36,6 +36,7 @@ export const sourceOrderPaths = {
         ...failureResponses({
           body: null,
           isChange: true,
+          isIdempotent: false,
           errorCodes: [],
           bodyLimit: MAX_SOURCE_ORDERS_BYTES,
         }),

@@ -17,7 +17,7 @@ import {
 } from '../../management/sessions/sessions.ts'
 import { MAX_OWN_ENDPOINTS } from '../../webhooks/management/endpoint-settings.ts'
 import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
-import { ApiError } from '../api-error.ts'
+import { ApiError, type ApiErrorDetails } from '../api-error.ts'
 import { MAX_LIST_ITEMS } from './list-page.ts'
 
 const KIB = 1_024
@@ -37,7 +37,10 @@ export function toManagementApiError(thrown: unknown, limits: RouteLimits): ApiE
     const param = PARAMS[thrown.code]
     const details = { message, cause: thrown, ...(param !== undefined && { param }) }
     if (thrown.kind === 'not_found') return new ApiError('resource_missing', details)
-    return new ApiError(thrown.kind === 'conflict' ? 'conflict' : 'invalid_request', details)
+    if (thrown.kind === 'conflict') {
+      return new ApiError('conflict', { ...details, ...RETRIES[thrown.code] })
+    }
+    return new ApiError('invalid_request', details)
   }
   if (thrown instanceof IngestionUnavailable) {
     const message = UNAVAILABLE[thrown.code]
@@ -114,6 +117,13 @@ const PARAMS: Partial<Record<ManagementErrorCode | WebhookErrorCode, string>> = 
   invalid_description: 'description',
   invalid_limit: 'limit',
   invalid_since: 'since',
+}
+
+/** The conflicts that end by themselves. */
+const RETRIES: Partial<
+  Record<ManagementErrorCode | WebhookErrorCode, Pick<ApiErrorDetails, 'retryAfterSeconds'>>
+> = {
+  delivery_busy: { retryAfterSeconds: 1 },
 }
 
 const MESSAGES: Record<ManagementErrorCode | WebhookErrorCode, string> = {

@@ -13,7 +13,7 @@ import {
 } from '../../management/management-error.ts'
 import { WebhookError, type WebhookErrorCode } from '../../webhooks/management/webhook-error.ts'
 import { errorContent } from '../error-responses.ts'
-import { headers } from './headers.ts'
+import { conflictHeaders, headers } from './headers.ts'
 
 /** The code of an error of the domain. */
 export type DomainErrorCode = ManagementErrorCode | WebhookErrorCode
@@ -35,7 +35,7 @@ const descriptions: Record<number, string> = {
   401: 'Token ausente ou inválido.',
   403: 'A chamada muda algo, e o token só lê (`read`).',
   404: 'Não existe, ou é de outra conta.',
-  409: 'O estado atual não permite a operação, ou o `Idempotency-Key` já foi usado com outro corpo.',
+  409: 'O estado atual não permite a operação, ou o `Idempotency-Key` já foi usado com outro corpo. Com `Retry-After`, a primeira chamada com este `Idempotency-Key`, ou um envio da entrega, ainda está em andamento: espere e repita igual.',
   413: 'O corpo é maior que o limite da chamada, que a mensagem traz.',
   415: 'O `Content-Type` não é aceito, ou o corpo tem um `Content-Encoding`: envie-o sem compressão.',
   500: 'Erro inesperado; informe o `request_id` ao suporte.',
@@ -94,10 +94,13 @@ export function failureResponses(failures: Failures) {
 function response(status: number, errors: readonly (readonly [name: string, error: ApiError])[]) {
   return {
     description: descriptions[status] ?? '',
-    headers: headers(
-      ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
-      ...(status === 503 ? (['Retry-After'] as const) : []),
-    ),
+    headers: {
+      ...headers(
+        ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+        ...(status === 503 ? (['Retry-After'] as const) : []),
+      ),
+      ...(status === 409 && conflictHeaders),
+    },
     content: errorContent(errors),
   }
 }

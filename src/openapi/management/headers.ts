@@ -21,6 +21,11 @@ export const managementHeaders = {
   },
 }
 
+/** Of a 409: present where the same request can succeed later. */
+export const conflictHeaders = {
+  'Retry-After': { ...retryAfterHeader['Retry-After'], required: false },
+}
+
 type HeaderName = keyof typeof managementHeaders
 
 const SHARED = ['Request-Id', 'Cache-Control', 'Ignored-Params', 'Preference-Applied'] as const

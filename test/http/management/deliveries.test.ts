@@ -149,6 +149,26 @@ describe('deliveries over HTTP', () => {
     expect(await test.api.post(`${path}/test`)).toMatchObject(conflict)
   })
 
+  it('that an attempt changes meanwhile can be sent again later', async () => {
+    const endpoint = await createEndpoint(test.api)
+    const sent = await test.api.post(`/accounts/acc_1/webhook-endpoints/${endpoint.id}/test`)
+    const path = `/accounts/acc_1/deliveries/${sent.json.id}`
+    const { deliveries } = test.api.services.webhooks
+    const { save } = deliveries
+    deliveries.save = async (changed) => {
+      await save(changed) // By the dispatcher.
+      return save(changed)
+    }
+    const refused = await test.api.post(`${path}/resend`)
+    deliveries.save = save
+    expect(refused).toMatchObject({
+      status: 409,
+      headers: { 'retry-after': '1' },
+      json: { error: { code: 'conflict', message: expect.stringContaining('sendo enviada') } },
+    })
+    expect(await test.api.post(`${path}/resend`)).toMatchObject({ status: 200 })
+  })
+
   it('that ended since an instant are replayed', async () => {
     const endpoint = await createEndpoint(test.api)
     const recordedAt = test.api.clock.nowMs - 60_000

@@ -23,6 +23,8 @@ const HEADER = 'idempotency-key'
 /** Marks a response without secrets: of an earlier one, or of what a failed request has stored. */
 export const REPLAYED = { 'Idempotent-Replayed': 'true' } as const
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+/** Distinguishes the only conflict of a key that ends by itself. */
+const RETRY_SECONDS = 1
 /** Ingestion is idempotent by the version of each order, and its responses are large. */
 const WITHOUT_KEYS: readonly string[] = ['/v1/source-orders']
 /** Members that appear once, and are never stored. */
@@ -48,7 +50,9 @@ export default fp<IdempotencyOptions>(
       const id = requestId(request, key)
       const bodyDigest = hash('sha256', textOf(request.body))
       const decision = await idempotency.begin({ id, bodyDigest })
-      if (decision.kind === 'in_progress') throw new ApiError('conflict', { message: IN_PROGRESS })
+      if (decision.kind === 'in_progress') {
+        throw new ApiError('conflict', { message: IN_PROGRESS, retryAfterSeconds: RETRY_SECONDS })
+      }
       if (decision.kind === 'other_body') throw new ApiError('conflict', { message: OTHER_BODY })
       if (decision.kind === 'started') {
         request.idempotencyClaim = decision.claim

@@ -82,4 +82,8 @@ export const managementMigrations = [
   ALTER TABLE sandbox_orders ADD COLUMN last_request_id TEXT;
   ALTER TABLE sandbox_orders ADD COLUMN last_request_at INTEGER;
   `,
+  // The last use of each key, whatever the number of its counters.
+  `
+  CREATE INDEX usage_counters_last_use ON usage_counters (account_id, key_id, last_used_at);
+  `,
 ] as const

@@ -26,9 +26,19 @@ export function createSqliteUsageStore(db: GuardedDatabase): UsageStore {
     SELECT * FROM usage_counters
     WHERE account_id = ? AND (day, key_id, process_id) > (?, ?, ?) AND day <= ?
     ORDER BY day, key_id, process_id LIMIT ${BATCH}`)
+  // Seeks in the index of last uses, two for each key: a grouping would read a year of counters.
   const selectLastUse = db.prepare(`
-    SELECT key_id AS keyId, max(last_used_at) AS at FROM usage_counters
-    WHERE account_id = ? GROUP BY key_id`)
+    WITH RECURSIVE used (key_id) AS (
+      SELECT min(key_id) FROM usage_counters WHERE account_id = ?1
+      UNION ALL
+      SELECT (SELECT min(key_id) FROM usage_counters
+              WHERE account_id = ?1 AND key_id > used.key_id)
+      FROM used WHERE used.key_id IS NOT NULL
+    )
+    SELECT key_id AS keyId,
+      (SELECT max(last_used_at) FROM usage_counters
+       WHERE account_id = ?1 AND key_id = used.key_id) AS at
+    FROM used WHERE key_id IS NOT NULL`)
   const purge = db.prepare(
     'DELETE FROM usage_counters WHERE day = (SELECT min(day) FROM usage_counters) AND day < ?',
   )

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { anchorOf } from '../../../scripts/openapi/page/sections.ts'
+import {
+  MAX_CALLS,
+  MAX_SOURCE_ORDERS_BYTES,
+} from '../../../src/http/management/routes/source-orders.ts'
+import { MAX_LINES } from '../../../src/management/ingestion/source-lines.ts'
 import { managementErrorCatalogue } from '../../../src/openapi/management/schemas.ts'
 import { readOpenApiFile } from '../../../src/openapi/openapi-files.ts'
 
@@ -14,6 +19,17 @@ describe('the guide of the management API', () => {
       ([code, { status }]) => `${status} ${code}`,
     )
     expect(documented.filter((row) => !/^41[35] /.test(row))).toEqual(catalogue)
+  })
+
+  it('states the limits of a push that the service has', () => {
+    const [line = ''] = guide
+      .split('\n')
+      .filter((text) => text.startsWith('`POST /v1/source-orders`'))
+    const limits = [
+      `até ${MAX_LINES.toLocaleString('pt-BR')} linhas e ${MAX_SOURCE_ORDERS_BYTES / 2 ** 20} MiB`,
+      `até ${MAX_CALLS} chamadas ao mesmo tempo`,
+    ]
+    for (const limit of limits) expect(line).toContain(limit)
   })
 
   it('says of an unknown outcome why it is unknown, and that the change may exist', () => {

@@ -13,7 +13,7 @@ export interface SourceOrdersRoutesOptions {
 
 export const MAX_SOURCE_ORDERS_BYTES = 8 * 1_024 * 1_024
 /** Each holds a body and its parsed orders in memory. */
-const MAX_CALLS = 8
+export const MAX_CALLS = 8
 const FORMATS = ['application/x-ndjson', 'application/json'] satisfies SourceOrdersFormat[]
 
 /** `POST /v1/source-orders`. */

@@ -19,8 +19,8 @@ const Querystring = Type.Object({
   from: Type.Optional(Type.String()),
   to: Type.Optional(Type.String()),
 })
-const DEFAULT_DAYS = 30
-const MAX_DAYS = 366
+export const DEFAULT_DAYS = 30
+export const MAX_DAYS = 366
 
 /** `GET /v1/accounts/{account}/usage`. */
 const usageRoutes: FastifyPluginAsyncTypebox<UsageRoutesOptions> = async (

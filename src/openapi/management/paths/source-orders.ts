@@ -1,4 +1,7 @@
-import { MAX_SOURCE_ORDERS_BYTES } from '../../../http/management/routes/source-orders.ts'
+import {
+  MAX_CALLS,
+  MAX_SOURCE_ORDERS_BYTES,
+} from '../../../http/management/routes/source-orders.ts'
 import { MAX_LINES } from '../../../management/ingestion/source-lines.ts'
 import { pixOrder } from '../../examples/source-orders.ts'
 import { failureResponses } from '../errors.ts'
@@ -15,7 +18,7 @@ export const sourceOrderPaths = {
       operationId: 'source_orders_push',
       tags: ['Pedidos'],
       summary: 'Envia mudanças de pedidos',
-      description: `Até ${MAX_LINES} versões e ${MAX_SOURCE_ORDERS_BYTES / MIB} MiB por chamada, de qualquer conta, em NDJSON ou em uma lista JSON, sem compressão (\`Content-Encoding\`). Cada linha tem o seu resultado, e uma linha recusada não impede as outras. Repita a chamada à vontade: uma versão igual ou mais antiga que a gravada não muda nada. Um \`Idempotency-Key\` é ignorado.`,
+      description: `Até ${MAX_LINES} versões e ${MAX_SOURCE_ORDERS_BYTES / MIB} MiB por chamada, de qualquer conta, em NDJSON ou em uma lista JSON, sem compressão (\`Content-Encoding\`). Cada processo atende até ${MAX_CALLS} chamadas ao mesmo tempo; outra dá \`503\` antes de o corpo ser lido. Cada linha tem o seu resultado, e uma linha recusada não impede as outras. Repita a chamada à vontade: uma versão igual ou mais antiga que a gravada não muda nada. Um \`Idempotency-Key\` é ignorado.`,
       parameters: [],
       requestBody: {
         required: true,

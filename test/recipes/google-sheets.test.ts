@@ -224,7 +224,7 @@ describe('the recipe for Google Sheets, on stand-ins for its services', () => {
         service.faultServer.answer(0, ...Array(10).fill(fault))
         const { error } = await run(call, 120_000)
         expect(error).toContain(reason)
-        expect(error).toContain('Confira ORDERS_API_URL; a próxima execução continua daqui.')
+        expect(error).toContain('Confira ORDERS_API_URL; ao rodar de novo, continua daqui.')
         expect(document.sheets).toEqual(before)
       }
       service.faultServer.forget()

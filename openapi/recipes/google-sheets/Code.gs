@@ -205,7 +205,7 @@ function buscar(caminho, filtros, prazo) {
     }
     if (Date.now() + esperaMs >= prazo) {
       if (motivo !== 429) {
-        throw new Recusa(`A API não respondeu (${motivo}). Confira ORDERS_API_URL; a próxima execução continua daqui.`)
+        throw new Recusa(`A API não respondeu (${motivo}). Confira ORDERS_API_URL; ao rodar de novo, continua daqui.`)
       }
       console.warn(`A API pede para esperar ${esperaMs / 1000} s: a próxima execução continua daqui.`)
       return null

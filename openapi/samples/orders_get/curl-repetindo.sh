@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Busca um pedido: bash pedido.sh ord_…
-# Com --retry, o curl repete em 429 e 5xx, até 40 vezes e por cerca de 5 minutos.
-# Espera o que Retry-After manda; sem ele, um tempo que dobra.
+# Com --retry, o curl repete em 429, 500, 502, 503, 504 e sem resposta em 30 segundos, até 40
+# vezes e por cerca de 5 minutos. Espera o que Retry-After manda; sem ele, um tempo que dobra.
 set -euo pipefail
 
 order=$(mktemp)

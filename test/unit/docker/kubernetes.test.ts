@@ -24,7 +24,7 @@ interface Resource {
     replicas?: number
     podSelector?: object
     ingress?: { ports: { port: number }[] }[]
-    egress?: { to: { ipBlock?: { except: string[] } }[] }[]
+    egress?: { to: { ipBlock?: { except: string[] } }[]; ports: { port: number }[] }[]
     scaleTargetRef?: { name: string }
     template: {
       spec: {
@@ -112,10 +112,11 @@ describe('the example for Kubernetes', () => {
     for (const [name] of deployments) expect(names).toContain(name)
   })
 
-  it('the dispatcher reaches no private IPv4 address beside the stores', () => {
-    const blocks = ofKind('NetworkPolicy').flatMap(({ spec }) =>
-      (spec.egress ?? []).flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock?.except ?? [])),
-    )
+  it('the dispatcher reaches no private IPv4 address beside OpenSearch', () => {
+    const egress = ofKind('NetworkPolicy').flatMap(({ spec }) => spec.egress ?? [])
+    const ports = egress.flatMap((rule) => rule.ports.map(({ port }) => port))
+    expect(new Set(ports)).toEqual(new Set([53, 9200, 443, 8443]))
+    const blocks = egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock?.except ?? []))
     expect(blocks).toEqual(expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16', '127.0.0.0/8']))
   })
 })

@@ -46,7 +46,8 @@ export function recordAttempt<T extends Delivery>(
   const firstFailedAt = delivery.firstFailedAt ?? nowMs
   const failed = { ...delivery, attempts, firstFailedAt }
   if (attempt.status === GONE) return { ...failed, state: 'failed', nextAt: null }
-  if (isProbe) return failed
+  // No order waits for a test event. First in the queue, it would be every next probe.
+  if (isProbe) return delivery.event.orderId === null ? { ...failed, nextAt: nowMs } : failed
   const step = delivery.step + 1
   const delayMs = schedule.nextDelayMs(step, retryAfterMs)
   if (delayMs === null) return { ...failed, step, state: 'expired', nextAt: null }

@@ -6,6 +6,7 @@ import {
   openDispatching,
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
+import { managementOf } from '../../../support/webhooks/management-of.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 const orders = (count: number, prefix = 'ord') =>
@@ -38,6 +39,22 @@ describe.each(useWebhookStores())('the limits of the dispatcher on %s', (_name, 
     await eventually(() => expect(dispatching.receiver.open.current).toBe(1))
     await quietPeriod()
     expect(dispatching.receiver.open.most).toBe(1)
+  })
+
+  it('an order with hundreds of waiting events delays no other order', async () => {
+    dispatching.receiver.reply = ({ body }) => (body.order_id === 'busy' ? null : { status: 200 })
+    const { id } = await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.announce(...Array<string>(200).fill('busy'))
+    await eventually(() => expect(dispatching.receiver.open.current).toBe(1))
+    await dispatching.announce(...orders(20))
+    await eventually(async () => {
+      const delivered = (await dispatching.deliveries(id)).filter(
+        ({ state }) => state === 'delivered',
+      )
+      expect(delivered).toHaveLength(20)
+    })
+    expect(dispatching.receiver.open.current).toBe(1)
   })
 
   it('an endpoint with 1,000 waiting events never sees more than 32 requests at once', async () => {
@@ -241,6 +258,21 @@ describe.each(useWebhookStores())('the limits of the dispatcher on %s', (_name, 
       await attempts(45)
       await allOthersDelivered()
       expect(dispatching.log).not.toContain('breaker open')
+    })
+
+    it('a test event that it rejects too takes no probe of other orders', async () => {
+      dispatching.receiver.reply = ({ body }) => ({
+        status: `${body.order_id}`.startsWith('ord') ? 200 : 500,
+      })
+      await dispatching.announce(...rejected)
+      await eventually(() => expect(dispatching.log).toContain('breaker open'))
+      await managementOf(dispatching).sendTest({ id: endpointId })
+      await dispatching.announce(...orders(20))
+      await eventually(async () => expect(await pending()).toHaveLength(26))
+      await eventually(async () => {
+        dispatching.time.advance(10_000)
+        expect(await pending()).toEqual([...rejected, null])
+      })
     })
 
     it('when they are all that fails, a probe of another order closes the breaker for good', async () => {

@@ -1,23 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createWebhookManagement } from '../../../../src/webhooks/management/webhook-management.ts'
 import { delivery } from '../../../support/webhooks/delivery.ts'
-import {
-  type Dispatching,
-  eventually,
-  openDispatching,
-  quietPeriod,
-} from '../../../support/webhooks/dispatching.ts'
+import { eventually, openDispatching, quietPeriod } from '../../../support/webhooks/dispatching.ts'
+import { managementOf } from '../../../support/webhooks/management-of.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
 /** Of each kind: more than SQLite changes in one transaction. */
 const MANY = 1_000
-
-const managementOf = ({ stores, time }: Dispatching) =>
-  createWebhookManagement({
-    ...{ webhooks: stores, clock: time.clock, allow: [], retentionMs: 86_400_000 },
-    orders: { get: async () => Buffer.from('{}') },
-    secrets: () => [{ kid: 'k1', secret: Buffer.alloc(32) }],
-  })
 
 describe.each(useWebhookStores())('while the circuit breaker is open on %s', (_name, open) => {
   it('a resend and a test wait for the probes, until the endpoint is enabled again', async () => {

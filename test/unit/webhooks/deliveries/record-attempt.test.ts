@@ -10,7 +10,7 @@ import {
   recordUnread,
 } from '../../../../src/webhooks/deliveries/record-attempt.ts'
 import { createRetrySchedule } from '../../../../src/webhooks/deliveries/retry-schedule.ts'
-import { attempt, delivery } from '../../../support/webhooks/delivery.ts'
+import { attempt, delivery, deliveryOf, testEvent } from '../../../support/webhooks/delivery.ts'
 
 const schedule = createRetrySchedule([0, 5_000, 30_000], () => 0.5)
 const options = { schedule, nowMs: 20_010, retryAfterMs: null, isProbe: false }
@@ -63,6 +63,11 @@ describe('a delivery after an attempt', () => {
     const failed = recordAttempt(delivery({ step: 2 }), attempt(), { ...options, isProbe: true })
     expect(failed).toMatchObject({ state: 'pending', step: 2, nextAt: 10_000 })
     expect(failed.attempts).toHaveLength(1)
+  })
+
+  it('a test event whose probe failed is due after the deliveries that are due now', () => {
+    const failed = recordAttempt(deliveryOf(testEvent()), attempt(), { ...options, isProbe: true })
+    expect(failed).toMatchObject({ state: 'pending', step: 0, nextAt: 20_010 })
   })
 
   it('only the last 50 attempts are kept', () => {

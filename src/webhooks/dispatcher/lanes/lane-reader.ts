@@ -56,7 +56,7 @@ export function createLaneReader(options: LaneReaderOptions): LaneReader {
   /** At the limit of memory, lanes that have something to send wait. */
   function nextLane(): Lane | undefined {
     if (isStopped) return
-    const mayRead = isFull(bufferUse) ? ({ queue }: Lane) => queue.size() === 0 : () => true
+    const mayRead = isFull(bufferUse) ? ({ queue }: Lane) => !queue.hasReady() : () => true
     for (const lane of waiting) if (mayRead(lane)) return lane
     return
   }

@@ -100,10 +100,14 @@ function hasProbe({ queue, breaker, isReadPending }: Lane): boolean {
 export function wantsRead(lane: Lane, nowMs: number): boolean {
   const { queue, breaker } = lane
   if (lane.isStopped || lane.isReadPending || !queue.hasMore()) return false
-  if (!breaker.isOpen()) return queue.size() < readAhead(lane)
+  if (!breaker.isOpen()) return queue.size() < readAhead(lane) || waitsForOrders(lane)
   if (breaker.probeAt() > nowMs || queue.size() > 0) return false
   return breaker.prefersNew() || !queue.hasFailing()
 }
+
+/** Whether all that is in memory waits for its order. A read leaves that to the store. */
+const waitsForOrders = ({ queue, inFlight, concurrency }: Lane) =>
+  !queue.hasReady() && inFlight < concurrency.limit()
 
 /** Whether the lane can send once its deliveries are read. */
 export function awaitsRead({ isStopped, breaker, queue, isReadPending }: Lane): boolean {

@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest'
 import { createCircuitBreaker } from '../../../../../src/webhooks/dispatcher/lanes/circuit-breaker.ts'
-import { bufferCapacity, type Lane } from '../../../../../src/webhooks/dispatcher/lanes/lane.ts'
+import {
+  bufferCapacity,
+  type Lane,
+  wantsRead,
+} from '../../../../../src/webhooks/dispatcher/lanes/lane.ts'
 import type { BufferUse } from '../../../../../src/webhooks/dispatcher/lanes/lane-buffer.ts'
 import { createLanes, type Lanes } from '../../../../../src/webhooks/dispatcher/lanes/lanes.ts'
 import { healthOf } from '../../../../../src/webhooks/endpoints/endpoint-health.ts'
@@ -75,4 +79,27 @@ it('an endpoint that becomes slow keeps twice the number of its requests in memo
   lane.isSlow = true
   lanes.update(lane)
   expect([bufferUse.count, lane.queue.hasMore()]).toEqual([16, true])
+})
+
+it('an endpoint whose deliveries in memory all wait for one order reads those of others', () => {
+  const lanes = createTestLanes({ count: 0, limit: 4_096 })
+  const lane = lanes.of(endpoint({ lastSuccessAt: 1 }))
+  const { queue } = lane
+  const offer = (orderId: string, sequence: number) =>
+    queue.offer({ ...delivery({ event: { orderId, sequence } }), revision: 1 }, 20, queue.reads())
+  for (let sequence = 1; sequence <= 20; sequence++) offer('ord_1', sequence)
+  offer('ord_2', 1)
+  expect(wantsRead(lane, 0)).toBe(false)
+  queue.take()
+  lane.inFlight = 1
+  expect(wantsRead(lane, 0)).toBe(true)
+  const read = queue.beginRead()
+  expect(read.exclusions().excludedOrders).toEqual(['ord_1'])
+  read.addDue([{ ...delivery({ event: { orderId: 'ord_2' } }), revision: 1 }])
+  read.complete(null, 0)
+  expect([queue.take()?.event.orderId, queue.size(), wantsRead(lane, 0)]).toEqual([
+    'ord_2',
+    0,
+    false,
+  ])
 })

@@ -1,3 +1,4 @@
+import { vi } from 'vitest'
 import { opensearch } from '../../../support/stores/backend.ts'
 import type { EachTestServices } from '../../../support/stores/use-services.ts'
 
@@ -29,13 +30,24 @@ export async function shardOf(
   return shards[0]?.[0]?.shard ?? -1
 }
 
-/** Takes every copy of a shard from the nodes, so that the index is red until its removal. */
-export async function removeCopies(
+/**
+ * Runs a check while no node has a copy of the shard. OpenSearch starts the primary again from disk
+ * a moment later, whatever the settings, so a check that came too late is repeated.
+ */
+export async function withoutCopies(
   { prefix }: Stored,
-  index: string,
-  shard: number,
+  { index, shard }: { index: string; shard: number },
+  check: () => Promise<void>,
 ): Promise<void> {
-  const name = `${prefix}${index}`
+  const repeatedly = async () => {
+    await removeCopies(`${prefix}${index}`, shard)
+    await check()
+  }
+  await vi.waitFor(repeatedly, { timeout: 60_000 })
+}
+
+async function removeCopies(name: string, shard: number): Promise<void> {
+  await opensearch('PUT', `${name}/_settings`, { 'index.routing.allocation.enable': 'all' })
   // A copy that has not started is in no list, and would take over from the primary.
   await opensearch('GET', `_cluster/health/${name}?wait_for_status=green&timeout=60s`)
   const { shards } = await opensearch<{

@@ -29,6 +29,31 @@ async function open(feed: KafkaFeed): Promise<ChangeStream> {
   return stream
 }
 
+const REPLACED = [{ id: 'all that the topic had: it was deleted and created again', count: 1 }]
+
+/** Deletes the topic of changes, creates it with one partition, and adds source orders. */
+async function createAgain(feed: KafkaFeed, first: string, ...others: string[]): Promise<void> {
+  await feed.admin.deleteTopics({ topics: [feed.topic] })
+  const topic = { topics: [feed.topic], partitions: 1, replicas: 1 }
+  await expect
+    .poll(() => feed.admin.createTopics(topic).then((created) => created.length, String))
+    .toBe(1)
+  await expect.poll(() => feed.add(first).catch(() => [])).toEqual(['0-0'])
+  await feed.add(...others)
+}
+
+/** Commits offset 1 of a topic that was deleted, after it was created again with two records. */
+async function commitLate(): Promise<{ feed: KafkaFeed; stream: ChangeStream }> {
+  const feed = await createFeed({ partitions: 1 })
+  await feed.add('one', 'two')
+  const stream = await open(feed)
+  await stream.read()
+  await createAgain(feed, 'three', 'four')
+  await stream.acknowledge(['0-0'])
+  expect(await feed.committed()).toEqual([1])
+  return { feed, stream }
+}
+
 /** Reads until there is nothing new, acknowledges all, and returns the values of the records. */
 async function drain(stream: ChangeStream): Promise<string[]> {
   const values: string[] = []
@@ -113,19 +138,30 @@ describe('committed offsets', () => {
       await feed.add('one', 'two')
       const stream = await open(feed)
       await begin(stream)
-      await feed.admin.deleteTopics({ topics: [feed.topic] })
-      const topic = { topics: [feed.topic], partitions: 1, replicas: 1 }
-      await expect
-        .poll(() => feed.admin.createTopics(topic).then((created) => created.length, String))
-        .toBe(1)
-      await expect.poll(() => feed.add('three').catch(() => [])).toEqual(['0-0'])
-      await expect
-        .poll(() => stream.claimPending().catch(() => []))
-        .toEqual([{ id: 'all that the topic had: it was deleted and created again', count: 1 }])
+      await createAgain(feed, 'three')
+      await expect.poll(() => stream.claimPending().catch(() => [])).toEqual(REPLACED)
       expect(await stream.claimPending()).toEqual([])
       expect(await drain(stream)).toEqual(['three'])
     },
   )
+
+  it('a topic created again is read from its start after an offset of the deleted one was committed', async () => {
+    const { stream } = await commitLate()
+    await expect.poll(() => stream.claimPending().catch(() => [])).toEqual(REPLACED)
+    expect(await stream.claimPending()).toEqual([])
+    expect(await drain(stream)).toEqual(['three', 'four'])
+  })
+
+  it('a topic created again is detected again until its start is committed', async () => {
+    const { feed, stream } = await commitLate()
+    const member = await feed.joinGroup()
+    await expect
+      .poll(() => stream.claimPending().catch(String))
+      .toContain('another consumer is a member of the group')
+    await member.leave()
+    expect(await stream.claimPending()).toEqual(REPLACED)
+    expect(await drain(stream)).toEqual(['three', 'four'])
+  })
 
   it('a new partition is read from its start', async () => {
     const feed = await createFeed({ partitions: 1 })

@@ -87,8 +87,10 @@ function createConsumer(connection: KafkaConnection): ConsumerMethods {
       connection.fetcher.clearMetadata() // For new partitions, and for a new topic of the name.
       const found = await send(() => readStarts(connection, topicId))
       if (found.isReplaced) positions.clear()
-      topicId = found.topicId
       positions.syncCommitted(found.committed, found.starts)
+      // Before the new id is known: an offset of the deleted topic may be committed for the name.
+      if (found.isReplaced) await commit()
+      topicId = found.topicId
       if (monotonicClock() - recommittedAt >= RECOMMIT_MS) {
         positions.recommit()
         recommittedAt = monotonicClock()

@@ -159,19 +159,25 @@ describe('a trimmed entry', () => {
 })
 
 describe('entries trimmed before their delivery', () => {
-  it('they are counted once, and the backlog is that of the entries that are left', async () => {
-    await feed.add('one')
-    await drain(stream)
-    const ids = await feed.add(...Array.from({ length: 200 }, (_, n) => String(n)))
-    await feed.redis.xtrim(feed.stream, 'MAXLEN', 20)
-    expect(await stream.backlog()).toBe(20)
-    const { entries, lost } = await stream.read()
-    expect(lost).toEqual([{ id: `up to ${ids[180]}`, count: 180 }])
-    expect(idsOf(entries)).toEqual(ids.slice(180))
-    await stream.acknowledge([...lost.map(({ id }) => id), ...idsOf(entries)])
-    expect((await stream.read()).lost).toEqual([])
-    expect([await stream.backlog(), await feed.backlog()]).toEqual([0, 0])
-  })
+  it.each([
+    ['after', ['one']],
+    ['before', []],
+  ])(
+    'they are counted once %s the first delivery, and the backlog is that of the entries that are left',
+    async (_when, delivered) => {
+      await feed.add(...delivered)
+      await drain(stream)
+      const ids = await feed.add(...Array.from({ length: 200 }, (_, n) => String(n)))
+      await feed.redis.xtrim(feed.stream, 'MAXLEN', 20)
+      expect(await stream.backlog()).toBe(20)
+      const { entries, lost } = await stream.read()
+      expect(lost).toEqual([{ id: `up to ${ids[180]}`, count: 180 }])
+      expect(idsOf(entries)).toEqual(ids.slice(180))
+      await stream.acknowledge([...lost.map(({ id }) => id), ...idsOf(entries)])
+      expect((await stream.read()).lost).toEqual([])
+      expect([await stream.backlog(), await feed.backlog()]).toEqual([0, 0])
+    },
+  )
 
   it('they are counted where none is left', async () => {
     const pending = await feed.add('one')

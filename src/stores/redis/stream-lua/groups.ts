@@ -49,11 +49,21 @@ local function allowFull(stream, group)
 end
 `
 
-/** Creates the group at the start of the stream, because entries may precede it. */
-export const CREATE_GROUP = `${ALLOW_FULL}
+/**
+ * Creates the group at the start of the stream, because entries may precede it. Entries removed
+ * before count as read. Redis 7 would not know their number until the first delivery, so entries
+ * trimmed until then would not count as lost. Redis before 7 keeps no such numbers.
+ */
+export const CREATE_GROUP = `${GROUPS}${ALLOW_FULL}
 local stream, group = KEYS[1], ARGV[1]
 allowFull(stream, group)
-return redis.call('XGROUP', 'CREATE', stream, group, '0', 'MKSTREAM')
+local created = redis.call('XGROUP', 'CREATE', stream, group, '0', 'MKSTREAM')
+local facts = byName(redis.call('XINFO', 'STREAM', stream))
+local added = facts['entries-added']
+if added then
+  redis.call('XGROUP', 'SETID', stream, group, '0', 'ENTRIESREAD', added - facts['length'])
+end
+return created
 `
 
 /** Removes entries older than the oldest pending and the last delivered entry of every group. */

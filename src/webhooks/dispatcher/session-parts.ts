@@ -72,10 +72,20 @@ export function createSessionParts(options: SessionPartsOptions) {
     onSaved(batch, saved) {
       for (const [at, { context: flight, next }] of batch.entries()) {
         const { lane, endpoint, delivery } = flight
-        lane.queue.settle(delivery, saved[at] ?? null, dueClock())
-        // After the result, which would otherwise be held like what is pending.
-        if (next.state === 'failed')
-          lifecycle.disable(endpoint, 'gone', next.attempts.at(-1)?.at ?? clock())
+        const stored = saved[at] ?? null
+        if (next.state !== 'failed') {
+          lane.queue.settle(delivery, stored, dueClock())
+          continue
+        }
+        // After the result, which would otherwise be held like what is pending. Its order waits:
+        // another URL may receive it.
+        lifecycle.disable(endpoint, 'gone', next.attempts.at(-1)?.at ?? clock(), {
+          delivery: stored,
+          onDecided(decided) {
+            lane.queue.settle(delivery, decided, dueClock())
+            lanes.update(lane)
+          },
+        })
       }
       const settled = new Set(batch.map(({ context }) => context.lane))
       for (const lane of settled) lanes.update(lane)

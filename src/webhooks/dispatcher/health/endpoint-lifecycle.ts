@@ -1,4 +1,10 @@
-import { type Attempt, type Delivery, FAILED_STATES } from '../../deliveries/delivery.ts'
+import {
+  type Attempt,
+  type Delivery,
+  FAILED_STATES,
+  pendingAt,
+  type StoredDelivery,
+} from '../../deliveries/delivery.ts'
 import type { DeliveryStore } from '../../deliveries/delivery-store.ts'
 import { isSuccess } from '../../deliveries/record-attempt.ts'
 import type { DisabledReason, Endpoint } from '../../endpoints/endpoint.ts'
@@ -14,6 +20,14 @@ import {
   type EndpointTransitionsOptions,
 } from './endpoint-transitions.ts'
 import type { HealthWriter } from './health-writer.ts'
+
+/** A 410. */
+export interface Refusal {
+  /** The delivery as it is stored after it; `null` for one that was removed. */
+  delivery: StoredDelivery | null
+  /** Called once it is known whether another URL receives the delivery, as it is stored then. */
+  onDecided(stored: StoredDelivery | null): void
+}
 
 /** Applies changes of endpoints to their lanes and deliveries. */
 export interface EndpointLifecycle {
@@ -36,8 +50,9 @@ export interface EndpointLifecycle {
    * Disables an endpoint after failures, unless a command changed it meanwhile. `failedAt`: one of
    * these failures, epoch milliseconds. One that is `failing` is healthy instead when every
    * delivery that failed was canceled: its few attempts say nothing of all the time since.
+   * `refusal`: of a 410. Its delivery is pending again when the stored endpoint has another URL.
    */
-  disable(endpoint: Endpoint, reason: DisabledReason, failedAt: number): void
+  disable(endpoint: Endpoint, reason: DisabledReason, failedAt: number, refusal?: Refusal): void
   /** Waits for the changes in progress. */
   settle(): Promise<void>
 }
@@ -48,7 +63,7 @@ type Options = DisabledNoticesOptions &
 
 export interface EndpointLifecycleOptions extends Options {
   endpoints: Pick<EndpointStore, 'byId' | 'update'>
-  deliveries: Options['deliveries'] & Pick<DeliveryStore, 'failingSince' | 'list'>
+  deliveries: Options['deliveries'] & Pick<DeliveryStore, 'failingSince' | 'list' | 'save'>
   directory: Pick<EndpointDirectory, 'byId' | 'all'>
   lanes: Lanes
   health: Pick<HealthWriter, 'isStale' | 'set'>
@@ -59,7 +74,7 @@ const MAX_FAILED_READ = 100
 
 /** Creates the lifecycle. Changes of one endpoint are applied in their order. */
 export function createEndpointLifecycle(options: EndpointLifecycleOptions): EndpointLifecycle {
-  const { endpoints, deliveries, lanes, clock } = options
+  const { endpoints, deliveries, directory, lanes, clock } = options
   const transitions = createEndpointTransitions(options)
   const { disabled, isWorking, readCurrent, hold, cancel, release, restart } = transitions
   const notices = createDisabledNotices(options)
@@ -84,6 +99,14 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
     restart(id)
   }
 
+  /** Makes a delivery pending that another URL refused, and returns it as it is stored then. */
+  async function resend(refused: StoredDelivery | null): Promise<StoredDelivery | null> {
+    if (refused?.state !== 'failed') return refused
+    const dueAt = Math.min(options.dueClock(), refused.event.recordedAt)
+    const [saved = null] = await deliveries.save([{ ...refused, ...pendingAt(dueAt) }])
+    return saved
+  }
+
   return {
     load: createEndpointRecovery({ ...options, transitions, notices }),
     apply(changed) {
@@ -103,7 +126,7 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
       else if (endpoint.disabledReason !== null) hold(id)
       else release(id)
     },
-    disable({ id, url }, reason, failedAt) {
+    disable({ id, url }, reason, failedAt, refusal) {
       lanes.stop(id)
       transitions.enqueue(id, async () => {
         // A success that overtook the failure may have cleared it. A replay and a notice need it.
@@ -121,14 +144,21 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
         })
         // Another 410 or a command may have disabled it, which the directory may not show yet.
         const current = changed ?? (await readCurrent(id))
-        if (current === null) return
-        if (current.disabledReason === null) {
-          restart(id)
-          return
+        const isMoved = current !== null && current.url !== url
+        // Restarted now, the lane would send to the old URL again. The change starts it once read.
+        const isUnknown = isMoved && directory.byId(id)?.url === url
+        if (isUnknown) disabled.add(id)
+        // Before the hold, which includes it.
+        const refused = refusal?.delivery ?? null
+        const decided = isMoved ? await resend(refused) : refused
+        if (current?.disabledReason === null) {
+          if (!isUnknown) restart(id)
+        } else if (current !== null) {
+          disabled.add(id)
+          notices.send(current)
+          await deliveries.hold(id, clock())
         }
-        disabled.add(id)
-        notices.send(current)
-        await deliveries.hold(id, clock())
+        refusal?.onDecided(decided)
       })
     },
     settle: transitions.settle,

@@ -8,7 +8,7 @@ import type { HealthWriter } from './health-writer.ts'
 
 /** Stops and starts lanes, and holds, releases or cancels their deliveries. */
 export interface EndpointTransitions {
-  /** The endpoints that are known to be disabled. */
+  /** The endpoints that are known to be disabled, or to have a URL that the directory lacks. */
   readonly disabled: Set<string>
   /** Runs work on an endpoint after the earlier work on it, until it succeeds. */
   enqueue(id: string, work: () => Promise<unknown>): void

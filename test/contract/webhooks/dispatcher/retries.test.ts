@@ -3,6 +3,7 @@ import {
   createRetrySchedule,
   DEFAULT_RETRY_DELAYS_MS,
 } from '../../../../src/webhooks/deliveries/retry-schedule.ts'
+import type { DispatcherSettings } from '../../../../src/webhooks/dispatcher/dispatcher-settings.ts'
 import { minRetentionMs } from '../../../../src/webhooks/dispatcher/housekeeping.ts'
 import { HEALTHY } from '../../../../src/webhooks/endpoints/endpoint-health.ts'
 import { delivery } from '../../../support/webhooks/delivery.ts'
@@ -414,22 +415,68 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
     expect(await stores.deliveries.replay(replay)).toBe(1)
   })
 
-  it('a 410 of an endpoint whose URL was changed meanwhile does not disable it', async () => {
-    const { id } = await dispatching.subscribe()
-    const gone = Promise.withResolvers<Reply>()
-    dispatching.receiver.reply = ({ path }) => (path === '/hooks' ? gone.promise : { status: 200 })
-    dispatching.start()
-    await dispatching.announce('ord_1')
-    await eventually(() => expect(dispatching.receiver.received).toHaveLength(1))
-    await dispatching.change(id, { url: dispatching.receiver.url('/new') })
-    await dispatching.changesApplied()
-    gone.resolve({ status: 410 })
-    await attempted(1)
-    await dispatching.announce('ord_2')
-    await eventually(() =>
-      expect(dispatching.receiver.received.at(-1)).toMatchObject({ path: '/new' }),
-    )
-    expect(await dispatching.stores.endpoints.byId(id)).toMatchObject({ disabledReason: null })
+  describe('a 410 of an endpoint whose URL was changed meanwhile', () => {
+    let id: string
+    let gone: PromiseWithResolvers<Reply>
+    const move = (changes = {}) =>
+      dispatching.change(id, { url: dispatching.receiver.url('/new'), ...changes })
+    const received = () =>
+      dispatching.receiver.received.map(({ path, body }) => `${path} ${body.order_id}`)
+
+    /** With a request to the old URL in flight. */
+    async function start(settings: Partial<DispatcherSettings> = {}): Promise<void> {
+      id = (await dispatching.subscribe()).id
+      gone = Promise.withResolvers()
+      dispatching.receiver.reply = ({ path }) =>
+        path === '/hooks' ? gone.promise : { status: 200 }
+      dispatching.start({ settings })
+      await dispatching.announce('ord_1')
+      await eventually(() => expect(received()).toEqual(['/hooks ord_1']))
+    }
+
+    it('does not disable it, and the delivery is sent to the new URL', async () => {
+      await start()
+      await move()
+      await dispatching.changesApplied()
+      await dispatching.announce('ord_1')
+      gone.resolve({ status: 410 })
+      const [first] = await dispatching.delivers(id, 2)
+      expect(first).toMatchObject({
+        event: { sequence: 1 },
+        attempts: [{ status: 410 }, { status: 200 }],
+      })
+      expect(received().slice(1)).toEqual(['/new ord_1', '/new ord_1'])
+      expect(dispatching.receivedOrders().slice(1)).toEqual(['ord_1 1', 'ord_1 2'])
+      expect(await dispatching.stores.endpoints.byId(id)).toMatchObject({ disabledReason: null })
+    })
+
+    it('sends nothing more to the old URL before the dispatcher reads the change', async () => {
+      await start({ refreshMs: MINUTE })
+      await move()
+      gone.resolve({ status: 410 })
+      await attempted(1)
+      await dispatching.announce('ord_1', 'ord_2')
+      await quietPeriod()
+      expect(received()).toEqual(['/hooks ord_1'])
+      dispatching.time.advance(MINUTE)
+      await dispatching.delivers(id, 3)
+      expect(received().slice(1).toSorted()).toEqual(['/new ord_1', '/new ord_1', '/new ord_2'])
+      const ofFirst = dispatching.receivedOrders().filter((name) => name.startsWith('ord_1'))
+      expect(ofFirst).toEqual(['ord_1 1', 'ord_1 1', 'ord_1 2'])
+    })
+
+    it('holds the delivery for the new URL when it was disabled too', async () => {
+      await start({ refreshMs: MINUTE })
+      await move({ disabledReason: 'manual' })
+      gone.resolve({ status: 410 })
+      await eventually(async () =>
+        expect(await only(id)).toMatchObject({ state: 'held', attempts: [{ status: 410 }] }),
+      )
+      await dispatching.change(id, { disabledReason: null })
+      dispatching.time.advance(MINUTE)
+      await dispatching.delivers(id, 1)
+      expect(received()).toEqual(['/hooks ord_1', '/new ord_1'])
+    })
   })
 
   it('notices are sent once after an hour and once after a day of failing', async () => {

@@ -48,6 +48,7 @@ function createLifecycle() {
       nextDueByEndpoint: async () => new Map(),
       heldEndpoints: async () => [id],
       failingSince: async (_id, sinceMs) => retried.filter((one) => failedSince(one, sinceMs)),
+      save: async (deliveries) => [...deliveries],
       list: async ({ states }) => ended.filter(({ state }) => states?.includes(state)),
     },
     directory: { byId: () => known, all: () => [known].values() },

@@ -40,6 +40,8 @@ export type Removal = Pick<AccountEvent, 'accountId' | 'orderId' | 'sequence' | 
 export interface LatestInstants {
   nextAt: number
   firstFailedAt: number
+  /** A delivery without a failure that is due after `afterMs` is due at `dueAt`. */
+  unfailed: { afterMs: number; dueAt: number }
 }
 
 /**

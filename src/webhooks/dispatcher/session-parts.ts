@@ -62,6 +62,7 @@ export function createSessionParts(options: SessionPartsOptions) {
     clock,
     dueClock,
     longestDelayMs: schedule.longestDelayMs,
+    firstDelayMs: schedule.firstDelayMs,
     notify,
     persist,
   })

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
+import type { LatestInstants } from '../../../src/webhooks/deliveries/delivery-store.ts'
 import { onServices } from '../../support/stores/backend.ts'
 import { attempt, type DeliveryChanges, delivery } from '../../support/webhooks/delivery.ts'
 import type { WebhookStoresUnderTest } from '../../support/webhooks/stores/stores-under-test.ts'
@@ -8,6 +9,13 @@ import { useWebhookStores } from './webhook-stores-under-test.ts'
 
 /** More than any implementation changes in one request or transaction. */
 const MANY = 2_500
+
+/** Instants that change nothing. */
+const latest: LatestInstants = {
+  nextAt: 10_000_000,
+  firstFailedAt: 10_000_000,
+  unfailed: { afterMs: 10_000_000, dueAt: 0 },
+}
 
 const inEachState: DeliveryChanges[] = [
   { id: 'pending' },
@@ -130,7 +138,7 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
       { id: 'in time', nextAt: 50_000, event: { sequence: 8 } },
       { id: 'other', endpointId: 'we_2', nextAt: 9_999_000 },
     )
-    await stores.deliveries.limitInstants({ nextAt: 50_000, firstFailedAt: 50_000 })
+    await stores.deliveries.limitInstants({ ...latest, nextAt: 50_000 })
     const nextAt = (endpointId?: string) =>
       list(endpointId).then((found) => Object.fromEntries(found.map((row) => [row.id, row.nextAt])))
     expect(await nextAt()).toEqual({
@@ -151,7 +159,7 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
       { id: 'both', ...failed, firstFailedAt: 9_000_000, nextAt: 9_999_000, endpointId: 'we_2' },
       { id: 'ended', ...failed, firstFailedAt: 30_001, state: 'expired', nextAt: null },
     )
-    await stores.deliveries.limitInstants({ nextAt: 50_000, firstFailedAt: 30_000 })
+    await stores.deliveries.limitInstants({ ...latest, nextAt: 50_000, firstFailedAt: 30_000 })
     const read = (id: string) => stores.deliveries.byId(id)
     expect(await read('late')).toMatchObject({ firstFailedAt: 30_000, nextAt: 40_000, step: 1 })
     expect(await read('in time')).toMatchObject({ firstFailedAt: 30_000 })
@@ -160,10 +168,31 @@ describe.each(useWebhookStores())('the delivery store on %s', (_name, open) => {
     expect(await read('ended')).toMatchObject({ firstFailedAt: 30_001 })
   })
 
+  it('a delivery without a failure that is due too late becomes due now', async () => {
+    await create(
+      { id: 'late', nextAt: 40_001 },
+      { id: 'later', nextAt: 60_000, event: { sequence: 2 } },
+      { id: 'in time', nextAt: 40_000, event: { sequence: 3 } },
+      { id: 'failed', nextAt: 40_001, firstFailedAt: 20_000, event: { sequence: 4 } },
+      { id: 'ended', nextAt: null, state: 'delivered', event: { sequence: 5 } },
+      { id: 'other', nextAt: 40_001, endpointId: 'we_2' },
+    )
+    const unfailed = { afterMs: 40_000, dueAt: 30_000 }
+    await stores.deliveries.limitInstants({ ...latest, nextAt: 50_000, unfailed })
+    const nextAt = async (id: string) => (await stores.deliveries.byId(id))?.nextAt
+    for (const id of ['late', 'later', 'other']) expect(await nextAt(id)).toBe(30_000)
+    for (const [id, at] of [
+      ['in time', 40_000],
+      ['failed', 40_001],
+      ['ended', null],
+    ] as const)
+      expect(await nextAt(id)).toBe(at)
+  })
+
   it('a delivery that became due earlier is no longer as an earlier read returned it', async () => {
     await create({ id: 'a', nextAt: 60_000 })
     const read = await stores.deliveries.byId('a')
-    await stores.deliveries.limitInstants({ nextAt: 50_000, firstFailedAt: 50_000 })
+    await stores.deliveries.limitInstants({ ...latest, nextAt: 50_000 })
     if (read === null) throw new Error('expected a delivery')
     expect(await stores.deliveries.save([{ ...read, step: 1 }])).toEqual([null])
   })

@@ -33,6 +33,14 @@ const canceled = (delivery: Delivery): Delivery => ({
 const atMost = (instant: number | null, latest: number) =>
   instant === null ? null : Math.min(instant, latest)
 
+function latestNextAt(
+  { nextAt, firstFailedAt }: Delivery,
+  { unfailed, ...latest }: LatestInstants,
+) {
+  const isUnfailedLate = nextAt !== null && firstFailedAt === null && nextAt > unfailed.afterMs
+  return isUnfailedLate ? unfailed.dueAt : atMost(nextAt, latest.nextAt)
+}
+
 const isOpen = ({ state }: Delivery) => state === 'pending' || state === 'held'
 
 /** The transitions behind the methods of `DeliveryStore`, which describes them. Pure. */
@@ -43,11 +51,17 @@ export const transitions = {
       anyOf([
         { range: { next_at: { gt: latest.nextAt } } },
         { range: { first_failed_at: { gt: latest.firstFailedAt } } },
+        {
+          bool: {
+            filter: { range: { next_at: { gt: latest.unfailed.afterMs } } },
+            must_not: { exists: { field: 'first_failed_at' } },
+          },
+        },
       ]),
     ),
     apply: (delivery) => ({
       ...delivery,
-      nextAt: atMost(delivery.nextAt, latest.nextAt),
+      nextAt: latestNextAt(delivery, latest),
       firstFailedAt: atMost(delivery.firstFailedAt, latest.firstFailedAt),
     }),
   }),

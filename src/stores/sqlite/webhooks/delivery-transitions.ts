@@ -96,6 +96,11 @@ export function createDeliveryTransitions(
     return { field, update }
   })
 
+  const limitUnfailed = prepareUpdate(
+    'next_at = $dueAt',
+    `${pending} AND endpoint_id = $endpointId AND next_at > $afterMs AND first_failed_at IS NULL`,
+  )
+
   /** Runs an update until no row is left, and returns the number of changed rows. */
   const runInBatches = (update: StatementSync, parameters: Record<string, SQLInputValue>) =>
     repeatUntilDone(() => db.write(() => Number(update.run(parameters).changes)))
@@ -103,6 +108,7 @@ export function createDeliveryTransitions(
   return {
     async limitInstants(latest) {
       for await (const { endpointId } of endpoints.pending()) {
+        await runInBatches(limitUnfailed, { endpointId, ...latest.unfailed })
         for (const { field, update } of limits) {
           await runInBatches(update, { endpointId, latestMs: latest[field] })
         }

@@ -18,6 +18,8 @@ export interface EndpointRecoveryOptions {
   dueClock: Clock
   /** No attempt is due later than this from now. */
   longestDelayMs: number
+  /** The first attempt is due this long after an event at most. */
+  firstDelayMs: number
 }
 
 /** Attempts may fail during a load, after it read the clock. It must not change them. */
@@ -80,6 +82,8 @@ export function createEndpointRecovery(options: EndpointRecoveryOptions): () => 
     await deliveries.limitInstants({
       nextAt: nowMs + options.longestDelayMs,
       firstFailedAt: nowMs + LOAD_MARGIN_MS,
+      // Later events of their orders, which are due at once, would go first.
+      unfailed: { afterMs: nowMs + options.firstDelayMs + LOAD_MARGIN_MS, dueAt: nowMs },
     })
     for (const id of await deliveries.heldEndpoints()) recoverHeld(id)
     for (const [id, nextAt] of await deliveries.nextDueByEndpoint()) recoverPending(id, nextAt)

@@ -83,9 +83,9 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
   })
 
   it('a first failure by a clock that was a year ahead does not block its order again', async () => {
-    const { id } = await dispatching.subscribe()
+    const { id } = await dispatching.subscribe({ createdAt: 0 })
     const first = dispatching.start()
-    await dispatching.announce('ord_1', 'ord_1')
+    await dispatching.announce('ord_1')
     const failing = async () => (await dispatching.deliveries(id))[0]
     await eventually(async () => expect((await failing())?.attempts).toHaveLength(1))
     await first.stop()
@@ -95,9 +95,20 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
       expect((await failing())?.nextAt).toBeLessThanOrEqual(dispatching.time.clock() + 15 * HOUR),
     )
     dispatching.time.advance(15 * HOUR)
-    // The retry fails, and after it the second event is sent at once.
+    await attempted(2)
+    await eventually(async () => expect((await failing())?.attempts).toHaveLength(2))
+    // The retry failed, and after it the second event is sent at once.
+    await dispatching.announce('ord_1')
     await attempted(3)
     expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_1 1', 'ord_1 2'])
+  })
+
+  it('an event that was planned by a clock that was hours ahead is sent at once', async () => {
+    const { id, accountId } = await dispatching.subscribe()
+    const nextAt = dispatching.time.clock() + 5 * HOUR
+    await dispatching.stores.deliveries.create([delivery({ endpointId: id, accountId, nextAt })])
+    dispatching.start()
+    await attempted(1)
   })
 
   it('an endpoint stays enabled for 72 hours, also after a shorter schedule', async () => {

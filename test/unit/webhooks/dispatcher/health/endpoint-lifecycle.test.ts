@@ -71,6 +71,7 @@ function createLifecycle() {
     clock: () => NOW_MS,
     dueClock: () => 0,
     longestDelayMs: 1_000,
+    firstDelayMs: 0,
     notify: async () => true,
     persist: async (work) => void (await work()),
   })

@@ -121,7 +121,6 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
       if (disabled.has(id) || isWorking(id)) return
       const endpoint = await readCurrent(id)
       if (disabled.has(id) || isWorking(id)) return
-      lanes.stop(id)
       if (endpoint === null) cancel(id)
       else if (endpoint.disabledReason !== null) hold(id)
       else release(id)

@@ -40,8 +40,6 @@ export function createEndpointRecovery(options: EndpointRecoveryOptions): () => 
       return
     }
     if (endpoint.disabledReason !== null || transitions.isWorking(id)) return
-    lanes.of(endpoint)
-    lanes.stop(id)
     transitions.release(id)
   }
 

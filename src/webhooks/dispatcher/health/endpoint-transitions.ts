@@ -20,7 +20,7 @@ export interface EndpointTransitions {
   cancel(id: string): void
   /** Cancels unless the endpoint exists: the directory does not have one that was just created. */
   cancelOfDeleted(id: string): void
-  /** The lane stays stopped until all are released, so that they are sent in their order. */
+  /** The lane is stopped until all are released, so that they are sent in their order. */
   release(id: string): void
   /** Starts the lane, unless the endpoint is disabled or deleted. */
   restart(id: string): void
@@ -32,7 +32,7 @@ export interface EndpointTransitionsOptions {
   endpoints: Pick<EndpointStore, 'byId'>
   deliveries: Pick<DeliveryStore, 'hold' | 'releaseHeld' | 'cancel'>
   directory: Pick<EndpointDirectory, 'byId'>
-  lanes: Pick<Lanes, 'get' | 'stop' | 'restart'>
+  lanes: Pick<Lanes, 'get' | 'stop' | 'end' | 'restart'>
   health: Pick<HealthWriter, 'isStale'>
   /** Epoch milliseconds. */
   clock: Clock
@@ -84,7 +84,7 @@ export function createEndpointTransitions(
       enqueue(id, () => deliveries.hold(id, clock()))
     },
     cancel(id) {
-      lanes.stop(id)
+      lanes.end(id)
       disabled.delete(id)
       enqueue(id, () => deliveries.cancel(id))
     },
@@ -94,6 +94,7 @@ export function createEndpointTransitions(
       })
     },
     release(id) {
+      lanes.stop(id)
       enqueue(id, async () => {
         const endpoint = await readCurrent(id)
         if (endpoint === null) return

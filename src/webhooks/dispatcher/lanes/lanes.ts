@@ -15,8 +15,10 @@ export interface Lanes {
   of(endpoint: Endpoint): Lane
   /** Queues a lane for sending and reading after any change of its state. */
   update(lane: Lane): void
-  /** Sends nothing more to an endpoint. */
+  /** Sends nothing to an endpoint until {@link Lanes.restart}, whether it has a lane or not. */
   stop(endpointId: string): void
+  /** Sends nothing more to an endpoint that is deleted. */
+  end(endpointId: string): void
   /** Reads everything of an enabled endpoint again. `keepsHealth`: the stored health is older. */
   restart(endpoint: Endpoint, keepsHealth: boolean): void
   /** Wakes lanes with due retries or probes, and removes those without work for a minute. */
@@ -42,11 +44,24 @@ const IDLE_MS = MINUTE_MS
 export function createLanes(options: LanesOptions): Lanes {
   const { clock, monotonic, bufferUse, scheduler, reader, onReady } = options
   const lanes = new Map<string, Lane>()
+  /** Endpoints. Their lanes are removed when idle, and may be created again meanwhile. */
+  const stopped = new Set<string>()
 
   function laneOf(endpoint: Endpoint): Lane {
-    const lane = lanes.get(endpoint.id) ?? createLane(endpoint, bufferUse, monotonic())
+    const known = lanes.get(endpoint.id)
+    if (known !== undefined) return known
+    const lane = createLane(endpoint, bufferUse, monotonic())
+    lane.isStopped ||= stopped.has(endpoint.id)
     lanes.set(endpoint.id, lane)
     return lane
+  }
+
+  function halt(endpointId: string): void {
+    const lane = lanes.get(endpointId)
+    if (lane === undefined) return
+    lane.isStopped = true
+    lane.queue.reset()
+    update(lane)
   }
 
   function update(lane: Lane): void {
@@ -64,13 +79,15 @@ export function createLanes(options: LanesOptions): Lanes {
     of: laneOf,
     update,
     stop(endpointId) {
-      const lane = lanes.get(endpointId)
-      if (lane === undefined) return
-      lane.isStopped = true
-      lane.queue.reset()
-      update(lane)
+      stopped.add(endpointId)
+      halt(endpointId)
+    },
+    end(endpointId) {
+      stopped.delete(endpointId)
+      halt(endpointId)
     },
     restart(endpoint, keepsHealth) {
+      stopped.delete(endpoint.id)
       const lane = laneOf(endpoint)
       // What was held and released since is in the store alone.
       if (lane.isStopped) lane.queue.reset()

@@ -10,8 +10,8 @@ import {
 import { withDeliveries, withEndpoints } from '../../../support/webhooks/stores/stubbed-stores.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
-/** Shorter than an idle lane is kept: another one would start from the dispatcher's old copy. */
-const REFRESH_MS = 20_000
+/** As long as an idle lane is kept. */
+const REFRESH_MS = 60_000
 
 describe.each(useWebhookStores())('changes of endpoints on %s', (_name, open) => {
   let dispatching: Dispatching
@@ -50,6 +50,31 @@ describe.each(useWebhookStores())('changes of endpoints on %s', (_name, open) =>
     await states(id, 'delivered', 'delivered', 'delivered', 'delivered')
     const ofOrder = dispatching.receivedOrders().filter((name) => name.startsWith('ord_1'))
     expect(ofOrder).toEqual(['ord_1 1', 'ord_1 2', 'ord_1 3'])
+  })
+
+  it('an event that follows the enabling of an endpoint waits until all before it are released', async () => {
+    const { id } = await dispatching.subscribe({ disabledReason: 'manual' })
+    const { stores } = dispatching
+    const release = Promise.withResolvers<void>()
+    dispatching.start({
+      stores: withDeliveries(stores, {
+        async releaseHeld(endpointId, nowMs) {
+          await release.promise
+          return stores.deliveries.releaseHeld(endpointId, nowMs)
+        },
+      }),
+    })
+    await dispatching.announce('ord_1')
+    await states(id, 'held')
+    await dispatching.change(id, { disabledReason: null })
+    await dispatching.changesApplied()
+    await dispatching.announce('ord_1')
+    await states(id, 'held', 'pending')
+    await quietPeriod()
+    expect(dispatching.receivedOrders()).toEqual([])
+    release.resolve()
+    await states(id, 'delivered', 'delivered')
+    expect(dispatching.receivedOrders()).toEqual(['ord_1 1', 'ord_1 2'])
   })
 
   it('what is pending when an endpoint is disabled is held', async () => {

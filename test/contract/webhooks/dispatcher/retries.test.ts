@@ -435,14 +435,15 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
       dispatching.receiver.received.map(({ path, body }) => `${path} ${body.order_id}`)
 
     /** With a request to the old URL in flight. */
-    async function start(settings: Partial<DispatcherSettings> = {}): Promise<void> {
+    async function start(settings: Partial<DispatcherSettings> = {}) {
       id = (await dispatching.subscribe()).id
       gone = Promise.withResolvers()
       dispatching.receiver.reply = ({ path }) =>
         path === '/hooks' ? gone.promise : { status: 200 }
-      dispatching.start({ settings })
+      const running = dispatching.start({ settings })
       await dispatching.announce('ord_1')
       await eventually(() => expect(received()).toEqual(['/hooks ord_1']))
+      return running
     }
 
     it('does not disable it, and the delivery is sent to the new URL', async () => {
@@ -462,10 +463,15 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
     })
 
     it('sends nothing more to the old URL before the dispatcher reads the change', async () => {
-      await start({ refreshMs: MINUTE })
+      const { usage } = await start({ refreshMs: 2 * MINUTE })
       await move()
       gone.resolve({ status: 410 })
-      await attempted(1)
+      await eventually(async () =>
+        expect(await only(id)).toMatchObject({ state: 'pending', attempts: [{ status: 410 }] }),
+      )
+      // As long as an idle lane is kept: another one must not send either.
+      dispatching.time.advance(MINUTE)
+      await eventually(() => expect(usage()?.lanes).toBe(0))
       await dispatching.announce('ord_1', 'ord_2')
       await quietPeriod()
       expect(received()).toEqual(['/hooks ord_1'])

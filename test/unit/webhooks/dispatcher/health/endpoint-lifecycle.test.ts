@@ -60,6 +60,7 @@ function createLifecycle() {
       of: () => Object({}),
       update() {},
       stop: note('stop'),
+      end: note('end'),
       restart: note('restart'),
       tick() {},
       size: () => 0,
@@ -95,7 +96,7 @@ describe('an endpoint that is known as it was before it was disabled', () => {
     expect(calls).toEqual(['stop'])
     enable(lifecycle)
     await lifecycle.settle()
-    expect(calls).toEqual(['stop', 'release', 'restart'])
+    expect(calls).toEqual(['stop', 'stop', 'release', 'restart'])
   })
 
   it('sends what is held when it is enabled while it is read', async () => {

@@ -435,12 +435,12 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
       dispatching.receiver.received.map(({ path, body }) => `${path} ${body.order_id}`)
 
     /** With a request to the old URL in flight. */
-    async function start(settings: Partial<DispatcherSettings> = {}) {
+    async function start(settings: Partial<DispatcherSettings> = {}, stores = dispatching.stores) {
       id = (await dispatching.subscribe()).id
       gone = Promise.withResolvers()
       dispatching.receiver.reply = ({ path }) =>
         path === '/hooks' ? gone.promise : { status: 200 }
-      const running = dispatching.start({ settings })
+      const running = dispatching.start({ settings, stores })
       await dispatching.announce('ord_1')
       await eventually(() => expect(received()).toEqual(['/hooks ord_1']))
       return running
@@ -480,6 +480,37 @@ describe.each(useWebhookStores())('retries on %s', (_name, open) => {
       expect(received().slice(1).toSorted()).toEqual(['/new ord_1', '/new ord_1', '/new ord_2'])
       const ofFirst = dispatching.receivedOrders().filter((name) => name.startsWith('ord_1'))
       expect(ofFirst).toEqual(['ord_1 1', 'ord_1 1', 'ord_1 2'])
+    })
+
+    it('sends no later event of its order first, though another 410 starts the endpoint', async () => {
+      const { stores } = dispatching
+      const isSecondSaved = Promise.withResolvers<void>()
+      let resent = 0
+      await start(
+        {},
+        withDeliveries(stores, {
+          async save(rows) {
+            const isResend = rows.some(
+              ({ state, attempts }) => state === 'pending' && attempts.at(-1)?.status === 410,
+            )
+            if (isResend && ++resent === 2) await isSecondSaved.promise
+            return stores.deliveries.save(rows)
+          },
+        }),
+      )
+      await dispatching.announce('ord_2', 'ord_1', 'ord_2')
+      await eventually(() => expect(received()).toHaveLength(2))
+      await move()
+      await dispatching.changesApplied()
+      gone.resolve({ status: 410 })
+      await eventually(() => expect(resent).toBe(2))
+      await quietPeriod()
+      isSecondSaved.resolve()
+      await dispatching.delivers(id, 4)
+      for (const order of ['ord_1', 'ord_2']) {
+        const ofOrder = dispatching.receivedOrders().filter((name) => name.startsWith(order))
+        expect(ofOrder).toEqual([`${order} 1`, `${order} 1`, `${order} 2`])
+      }
     })
 
     it('holds the delivery for the new URL when it was disabled too', async () => {

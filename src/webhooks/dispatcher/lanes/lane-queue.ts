@@ -125,6 +125,8 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
       attempts.finish(delivery)
       const { orderId } = delivery.event
       if (orderId !== null && failing.putBack(orderId)) return
+      // A reset forgot that it fails, and its later deliveries are due before it.
+      if (delivery.firstFailedAt !== null) reading.requireFailing()
       reading.drop(delivery)
       // Its later deliveries leave the buffer too, so that the next read returns them in order.
       buffer.keep((row) => orderId === null || row.event.orderId !== orderId)
@@ -133,6 +135,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
     },
     settle(taken, saved, nowMs) {
       attempts.finish(taken)
+      reading.settle(taken)
       const { orderId } = taken.event
       if (orderId !== null) failing.delete(orderId)
       if (saved?.state === 'pending') {

@@ -31,6 +31,7 @@ export function beginQueueRead(
       if (!isCurrent()) return
       for (const row of rows) {
         const { orderId } = row.event
+        if (reading.isSettled(row) || !failing.isWithinWindow(row, nowMs)) continue
         if (orderId !== null && !turns.isBlocked(row)) turns.block(row, orderId, nowMs)
       }
       reading.recordFailingLoaded()

@@ -24,11 +24,16 @@ export interface ReadProgress {
   drop(delivery: StoredDelivery): void
   /** Whether an earlier delivery of its order was dropped during the present read. */
   followsDropped(delivery: StoredDelivery): boolean
+  /** An attempt was stored. The present read may return the delivery as it was before. */
+  settle(delivery: StoredDelivery): void
+  /** Whether an attempt of the delivery was stored during the present read. */
+  isSettled(delivery: StoredDelivery): boolean
 }
 
 /** Creates the progress of a lane without a read. */
 export function createReadProgress(): ReadProgress {
   const droppedOrders = new Set<string>()
+  const settledIds = new Set<string>()
   let isReading = false
   let count = 0
   let invalidations = 0
@@ -41,6 +46,7 @@ export function createReadProgress(): ReadProgress {
       const startedIn = invalidations
       isReading = true
       droppedOrders.clear()
+      settledIds.clear()
       return () => startedIn === invalidations
     },
     recordReturned() {
@@ -63,5 +69,9 @@ export function createReadProgress(): ReadProgress {
       if (isReading && orderId !== null) droppedOrders.add(orderId)
     },
     followsDropped: ({ event: { orderId } }) => orderId !== null && droppedOrders.has(orderId),
+    settle({ id }) {
+      if (isReading) settledIds.add(id)
+    },
+    isSettled: ({ id }) => settledIds.has(id),
   }
 }

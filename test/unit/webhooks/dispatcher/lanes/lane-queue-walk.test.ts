@@ -4,9 +4,10 @@ import type { StoredDelivery } from '../../../../../src/webhooks/deliveries/deli
 import { FAILING_WINDOW_MS } from '../../../../../src/webhooks/dispatcher/lanes/failing-orders.ts'
 import { createLaneQueue } from '../../../../../src/webhooks/dispatcher/lanes/lane-queue.ts'
 import type { QueueRead } from '../../../../../src/webhooks/dispatcher/lanes/queue-read.ts'
+import { byEffort } from '../../../../support/effort.ts'
 import { delivery } from '../../../../support/webhooks/delivery.ts'
 
-const WALKS = 300
+const WALKS = byEffort(2_000, 10_000)
 const STEPS = 250
 const ORDERS = ['ord_1', 'ord_2', 'ord_3']
 const RETRY_MS = 5_000
@@ -14,10 +15,13 @@ const CAPACITY = 8
 
 interface Read {
   read: QueueRead
-  /** What the search finds, from its instant on. */
+  /** What each search finds, from its instant on. */
+  failing: StoredDelivery[]
+  exclusions: Exclusions | null
   found: { due: StoredDelivery[]; nextAt: number | null; isFullPage: boolean } | null
-  exclusions: ReturnType<QueueRead['exclusions']>
 }
+
+type Exclusions = ReturnType<QueueRead['exclusions']>
 
 /** A queue over a simulated store, whose calls end in any order with each other. */
 function walk(seed: number) {
@@ -27,6 +31,7 @@ function walk(seed: number) {
   const sequences = new Map<string, number>()
   const inFlight = new Map<string, StoredDelivery>()
   const unoffered: { rows: StoredDelivery[]; readsBefore: number }[] = []
+  const unsettled: { taken: StoredDelivery; saved: StoredDelivery | null }[] = []
   const early: string[] = []
   const again: string[] = []
   let reading: Read | null = null
@@ -66,16 +71,13 @@ function walk(seed: number) {
 
   function beginRead(): void {
     if (reading !== null || !queue.hasMore()) return
+    const isFailing = ({ firstFailedAt }: StoredDelivery) =>
+      firstFailedAt !== null && firstFailedAt >= nowMs - FAILING_WINDOW_MS
     const read = queue.beginRead()
-    if (read.needsFailing) {
-      const isFailing = ({ firstFailedAt }: StoredDelivery) =>
-        firstFailedAt !== null && firstFailedAt >= nowMs - FAILING_WINDOW_MS
-      read.addFailing(pending().filter(isFailing), nowMs)
-    }
-    reading = { read, found: null, exclusions: read.exclusions() }
+    reading = { read, failing: pending().filter(isFailing), exclusions: null, found: null }
   }
 
-  function search({ excludedOrders, excludedIds }: Read['exclusions']): Read['found'] {
+  function search({ excludedOrders, excludedIds }: Exclusions): Read['found'] {
     const limit = random.pick([1, 3, 16])
     const due = pending()
       .filter((row) => dueAt(row) <= nowMs && !excludedIds.includes(row.id))
@@ -88,6 +90,11 @@ function walk(seed: number) {
 
   function continueRead(): void {
     if (reading === null) return
+    if (reading.exclusions === null) {
+      if (reading.read.needsFailing) reading.read.addFailing(reading.failing, nowMs)
+      reading.exclusions = reading.read.exclusions()
+      return
+    }
     if (reading.found === null) {
       reading.found = search(reading.exclusions)
       return
@@ -130,7 +137,13 @@ function walk(seed: number) {
   /** The store keeps a result only when the delivery did not change meanwhile. */
   function result(taken: StoredDelivery, changes: Partial<StoredDelivery>): void {
     const isCurrent = store.get(taken.id)?.revision === taken.revision
-    queue.settle(taken, isCurrent ? save({ ...taken, ...changes }) : null, nowMs)
+    unsettled.push({ taken, saved: isCurrent ? save({ ...taken, ...changes }) : null })
+    if (random.chance(0.5)) settle()
+  }
+
+  function settle(): void {
+    const stored = unsettled.shift()
+    if (stored !== undefined) queue.settle(stored.taken, stored.saved, nowMs)
   }
 
   const succeed = () => end((taken) => result(taken, { state: 'delivered', nextAt: null }))
@@ -160,7 +173,18 @@ function walk(seed: number) {
     queue.forget(orderId)
   }
 
-  const often = [create, offer, beginRead, continueRead, continueRead, take, take, take, succeed]
+  const often = [
+    create,
+    offer,
+    beginRead,
+    continueRead,
+    continueRead,
+    take,
+    take,
+    take,
+    succeed,
+    settle,
+  ]
   const seldom = [fail, putBack, pass, toggleBreaker, forget]
   const rare = [() => queue.trim(random.between(0, CAPACITY)), queue.reread, queue.reset]
 
@@ -177,7 +201,15 @@ function walk(seed: number) {
     heal(): string[] {
       if (isSuspended) toggleBreaker()
       for (let round = 0; round < 400; round += 1) {
-        for (const step of [offer, beginRead, continueRead, continueRead, take, succeed]) step()
+        for (const step of [
+          offer,
+          beginRead,
+          ...Array(3).fill(continueRead),
+          take,
+          succeed,
+          settle,
+        ])
+          step()
         nowMs += RETRY_MS
         if (queue.wakeAt() <= nowMs) queue.advance(nowMs)
       }

@@ -269,6 +269,43 @@ describe('what is in the store alone', () => {
     expect(take()).toBe('ord_1 1')
   })
 
+  it('a failing delivery that was put back after a reset still goes before later ones', () => {
+    const failing = row('ord_1', 1, { firstFailedAt: 0, nextAt: 5_000 })
+    offer(failing)
+    const taken = takeRow()
+    queue.reset()
+    read([])
+    queue.putBack(taken)
+    const reading = queue.beginRead()
+    expect(reading.needsFailing).toBe(true)
+    reading.addFailing([failing], 1)
+    expect(reading.exclusions().excludedOrders).toEqual(['ord_1'])
+  })
+
+  it('a read of the failing deliveries ignores one of which an attempt was stored meanwhile', () => {
+    const failing = row('ord_1', 1, { firstFailedAt: 0, nextAt: 5_000 })
+    offer(failing)
+    const taken = takeRow()
+    queue.reread()
+    const reading = queue.beginRead()
+    succeed(taken)
+    reading.addFailing([failing], 1)
+    expect([queue.hasFailing(), reading.exclusions().excludedOrders]).toEqual([false, []])
+  })
+
+  it('a delivery whose five minutes end now blocks no order after a reset', () => {
+    queue.reset()
+    const reading = queue.beginRead()
+    const first = row('ord_1', 1, { firstFailedAt: 0 })
+    const second = row('ord_1', 2, { firstFailedAt: 5 * MINUTE, nextAt: 6 * MINUTE })
+    reading.addFailing([first, second], 5 * MINUTE)
+    reading.exclusions()
+    reading.addDue([])
+    reading.complete(null, 5 * MINUTE)
+    queue.advance(6 * MINUTE)
+    expect(take()).toBe('ord_1 2')
+  })
+
   it('a page that contains what is here already adds it once', () => {
     offer(row('ord_1'), row('ord_2'))
     takeRow()

@@ -199,8 +199,19 @@ export async function openDispatching(
   return dispatching
 }
 
-/** Short, so that a test does not wait. */
-const FAST = { ...defaultSettings, pollMs: 5, tickMs: 5, healthMs: 5, refreshMs: 20, stopMs: 5_000 }
+/**
+ * Short, so that a test does not wait. Only its first load searches all endpoints, unless the test
+ * sets it: a jump of the clock during a later one would count as a clock that was ahead.
+ */
+const FAST = {
+  ...defaultSettings,
+  pollMs: 5,
+  tickMs: 5,
+  healthMs: 5,
+  refreshMs: 20,
+  stopMs: 5_000,
+  reloadMs: Number.POSITIVE_INFINITY,
+}
 
 /** The second attempt comes after 20 s, which a test does not reach unless it advances the time. */
 const SCHEDULE = createRetrySchedule(DEFAULT_RETRY_DELAYS_MS.with(1, 20_000), () => 0.5)

@@ -248,9 +248,10 @@ describe.each(useWebhookStores())('changes of endpoints on %s', (_name, open) =>
         return heldEndpoints()
       },
     })
-    dispatching.start({ stores })
+    const { reloadMs } = defaultSettings
+    dispatching.start({ stores, settings: { reloadMs } })
     await eventually(() => expect(searches).toBe(1))
-    dispatching.time.advance(defaultSettings.reloadMs)
+    dispatching.time.advance(reloadMs)
     await eventually(() => expect(searches).toBe(3))
     await quietPeriod()
     expect(searches).toBe(3)

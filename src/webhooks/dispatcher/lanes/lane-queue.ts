@@ -134,15 +134,17 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
       unread.markDue()
     },
     settle(taken, saved, nowMs) {
+      // Its order may have been removed after the result was stored, which canceled the delivery.
+      const isOutdated = attempts.isForgotten(taken)
       attempts.finish(taken)
       reading.settle(taken)
       const { orderId } = taken.event
       if (orderId !== null) failing.delete(orderId)
-      if (saved?.state === 'pending') {
+      if (saved?.state === 'pending' && !isOutdated) {
         settlePending(saved, nowMs)
         return
       }
-      if (saved === null) unread.markDue()
+      if (saved === null || isOutdated) unread.markDue()
       if (orderId !== null) unread.release(orderId)
     },
     reads: reading.count,
@@ -161,6 +163,7 @@ export function createLaneQueue(bufferUse: BufferUse): LaneQueue {
       unread.markDue()
     },
     forget(orderId) {
+      reading.forget(orderId)
       failing.delete(orderId)
       buffer.keep((row) => row.event.orderId !== orderId)
       attempts.forget(orderId)

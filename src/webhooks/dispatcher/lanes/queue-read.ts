@@ -31,7 +31,8 @@ export function beginQueueRead(
       if (!isCurrent()) return
       for (const row of rows) {
         const { orderId } = row.event
-        if (reading.isSettled(row) || !failing.isWithinWindow(row, nowMs)) continue
+        const isStale = reading.isSettled(row) || reading.isForgotten(row)
+        if (isStale || !failing.isWithinWindow(row, nowMs)) continue
         if (orderId !== null && !turns.isBlocked(row)) turns.block(row, orderId, nowMs)
       }
       reading.recordFailingLoaded()
@@ -46,9 +47,11 @@ export function beginQueueRead(
       reading.recordReturned()
       if (!isCurrent()) return
       const known = new Set([...attempts.ids(), ...buffer.ids()])
-      const inOrder = rows.filter((row) => !reading.followsDropped(row))
-      if (inOrder.length < rows.length) unread.markDue()
-      buffer.add(inOrder.filter(({ id }) => !known.has(id)))
+      const isOutdated = (row: StoredDelivery) =>
+        reading.followsDropped(row) || reading.isForgotten(row)
+      const current = rows.filter((row) => !isOutdated(row))
+      if (current.length < rows.length) unread.markDue()
+      buffer.add(current.filter(({ id }) => !known.has(id)))
       turns.dropBlocked()
     },
     complete(nextAt, nowMs) {

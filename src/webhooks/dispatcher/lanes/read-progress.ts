@@ -24,6 +24,10 @@ export interface ReadProgress {
   drop(delivery: StoredDelivery): void
   /** Whether an earlier delivery of its order was dropped during the present read. */
   followsDropped(delivery: StoredDelivery): boolean
+  /** The deliveries of this order were canceled. The present read may return them as they were. */
+  forget(orderId: string): void
+  /** Whether the delivery's order was forgotten during the present read. */
+  isForgotten(delivery: StoredDelivery): boolean
   /** An attempt was stored. The present read may return the delivery as it was before. */
   settle(delivery: StoredDelivery): void
   /** Whether an attempt of the delivery was stored during the present read. */
@@ -33,6 +37,7 @@ export interface ReadProgress {
 /** Creates the progress of a lane without a read. */
 export function createReadProgress(): ReadProgress {
   const droppedOrders = new Set<string>()
+  const forgottenOrders = new Set<string>()
   const settledIds = new Set<string>()
   let isReading = false
   let count = 0
@@ -46,6 +51,7 @@ export function createReadProgress(): ReadProgress {
       const startedIn = invalidations
       isReading = true
       droppedOrders.clear()
+      forgottenOrders.clear()
       settledIds.clear()
       return () => startedIn === invalidations
     },
@@ -68,6 +74,10 @@ export function createReadProgress(): ReadProgress {
     drop({ event: { orderId } }) {
       if (isReading && orderId !== null) droppedOrders.add(orderId)
     },
+    forget(orderId) {
+      if (isReading) forgottenOrders.add(orderId)
+    },
+    isForgotten: ({ event: { orderId } }) => orderId !== null && forgottenOrders.has(orderId),
     followsDropped: ({ event: { orderId } }) => orderId !== null && droppedOrders.has(orderId),
     settle({ id }) {
       if (isReading) settledIds.add(id)

@@ -1,4 +1,4 @@
-import type { Random } from '../../../../../src/demo/random.ts'
+import { createRandom, type Random } from '../../../../../src/demo/random.ts'
 import type { NamedSecret } from '../../../../../src/lib/secrets/named-secret.ts'
 import { createRetrySchedule } from '../../../../../src/webhooks/deliveries/retry-schedule.ts'
 import { createSigner } from '../../../../../src/webhooks/sending/signature.ts'
@@ -16,6 +16,7 @@ import {
 } from './dispatcher-process.ts'
 import type { EndpointHistory } from './endpoint-history.ts'
 import { createReceivers } from './receivers.ts'
+import { createSlowCalls } from './slow-calls.ts'
 
 /** The dispatchers and receivers of a walk, and its clock. */
 export interface Delivering {
@@ -70,6 +71,9 @@ export function startDelivering(options: DeliveringOptions): Delivering {
   let dispatchers = 0
   let isHealed = false
 
+  // Of its own: calls that overlap differ between runs, and the history must not.
+  const slowRandom = createRandom(random.between(0, 2 ** 31 - 1), 18, 2)
+  const slowCalls = createSlowCalls(slowRandom, now)
   const receivers = createReceivers({
     random,
     clock: now,
@@ -101,12 +105,14 @@ export function startDelivering(options: DeliveringOptions): Delivering {
         clock: now,
         monotonic: now,
         limits,
+        slowCalls,
       }),
     )
   }
 
   async function restart(): Promise<void> {
     receivers.drop(dispatcher.id)
+    slowCalls.release()
     await dispatcher.end()
     trace.note([], 'another dispatcher starts')
     dispatcher = start()
@@ -116,11 +122,14 @@ export function startDelivering(options: DeliveringOptions): Delivering {
     await stores.refresh() // A dispatcher finds at once what was written until now.
     clock.nowMs = atMs
     receivers.respond()
+    slowCalls.respond()
     await untilIdle(log.activity, dispatcher.isDead)
     if (!dispatcher.isDead()) return
     await restart()
     await untilIdle(log.activity, dispatcher.isDead)
   }
+
+  const nextDueAt = () => Math.min(receivers.nextDueAt(), slowCalls.nextDueAt())
 
   let dispatcher = start()
   return {
@@ -134,7 +143,7 @@ export function startDelivering(options: DeliveringOptions): Delivering {
         if (at < until) await advanceTo(at)
       }
       // Each response arrives in time, however far the clock jumps.
-      for (let at = receivers.nextDueAt(); at < until; at = receivers.nextDueAt()) {
+      for (let at = nextDueAt(); at < until; at = nextDueAt()) {
         await advanceTo(Math.max(at, now()))
       }
       await advanceTo(until)
@@ -147,9 +156,13 @@ export function startDelivering(options: DeliveringOptions): Delivering {
     async heal() {
       isHealed = true
       receivers.heal()
+      slowCalls.heal()
       await restart()
     },
-    end: () => dispatcher.end(),
+    end() {
+      slowCalls.heal()
+      return dispatcher.end()
+    },
     counts: () => ({ requests, dispatchers }),
   }
 }

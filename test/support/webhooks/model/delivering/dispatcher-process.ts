@@ -9,6 +9,7 @@ import {
 } from '../../../../../src/webhooks/dispatcher/dispatcher-settings.ts'
 import type { DispatcherLease } from '../../../../../src/webhooks/webhook-stores.ts'
 import { onServices } from '../../../stores/backend.ts'
+import type { SlowCalls } from './slow-calls.ts'
 
 /** A dispatcher that runs, and can die. */
 export interface DispatcherProcess {
@@ -44,11 +45,12 @@ const events: DispatcherEvents = {
 /** What a walk gives its dispatchers. */
 export type ProcessOptions = Omit<DispatcherOptions, 'events' | 'settings' | 'version'> & {
   limits: DispatcherSettings['limits']
+  slowCalls: Pick<SlowCalls, 'run'>
 }
 
 /** Starts a dispatcher. Its walk ends it. */
 export function startDispatcher(id: number, options: ProcessOptions): DispatcherProcess {
-  const { stores, orders, limits } = options
+  const { stores, orders, limits, slowCalls } = options
   const stopped = new AbortController()
   let isDead = false
   let lease: DispatcherLease | null = null
@@ -65,7 +67,10 @@ export function startDispatcher(id: number, options: ProcessOptions): Dispatcher
         if (typeof member !== 'function') return member
         return async (...args: unknown[]) => {
           assertAlive()
-          return Reflect.apply(member, target, args)
+          return slowCalls.run(String(name), async () => {
+            assertAlive()
+            return Reflect.apply(member, target, args)
+          })
         }
       },
     })

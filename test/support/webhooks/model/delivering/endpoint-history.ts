@@ -65,7 +65,10 @@ export interface EndpointHistoryOptions {
   /** Distinguishes the URLs of walks. */
   prefix: string
   trace: Trace
-  /** Lets every process read the endpoints: an account does not enable what just failed. */
+  /**
+   * Lets every process read the endpoints: an account does not enable what just failed, nor disable
+   * what just has an event.
+   */
   awaitDirectories(): Promise<void>
 }
 
@@ -121,6 +124,13 @@ export function createEndpointHistory(options: EndpointHistoryOptions): Endpoint
     await note(model, `rolled, the old secret signs for ${overlapMs} ms`)
   }
 
+  /** A dispatcher that reads it later plans the next event, and earlier ones are held already. */
+  async function disable(model: ModelEndpoint): Promise<void> {
+    await options.awaitDirectories()
+    await operations.disableEndpoint(model)
+    await options.awaitDirectories()
+  }
+
   async function enable(model: ModelEndpoint): Promise<void> {
     await options.awaitDirectories()
     await operations.enableEndpoint(model)
@@ -128,7 +138,7 @@ export function createEndpointHistory(options: EndpointHistoryOptions): Endpoint
 
   const isAlive = ({ versions }: ModelEndpoint) => versions.at(-1)?.endpoint !== null
   const changes: [name: string, (model: ModelEndpoint) => Promise<unknown>][] = [
-    ['disabled', (model) => operations.disableEndpoint(model)],
+    ['disabled', disable],
     ['enabled', enable],
     ['enabled', enable],
     ['deleted', (model) => operations.deleteEndpoint(model)],

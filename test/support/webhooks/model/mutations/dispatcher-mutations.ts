@@ -66,7 +66,7 @@ export const dispatcherMutations: readonly DispatcherMutation[] = [
   {
     name: 'ignores that an order was removed',
     invariant: 7,
-    firstSeed: 318,
+    firstSeed: 319,
     mutate(options) {
       const cached = cacheViews((first, current) => current ?? first)(options)
       return mutateDeliveries(cached, () => ({ forgetOrders: async () => {} }))
@@ -104,7 +104,7 @@ export const dispatcherMutations: readonly DispatcherMutation[] = [
   {
     name: 'signs with the last secret alone during a roll',
     invariant: 11,
-    firstSeed: 554,
+    firstSeed: 557,
     mutate: (options) => ({
       ...options,
       sign: (endpoint, message) => options.sign({ ...endpoint, previousSecret: null }, message),

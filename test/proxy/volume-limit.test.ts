@@ -80,6 +80,21 @@ describe('the volume limit', () => {
       ['::ffff:192.0.2.1', '::ffff:192.0.2.1', '::ffff:192.0.2.2'],
       404,
     ],
+    [
+      'an address behind NAT64',
+      ['64:ff9b::c000:201', '64:ff9b::c000:201', '64:ff9b::c000:201'],
+      429,
+    ],
+    [
+      'each address behind NAT64 separately',
+      ['64:ff9b::c000:201', '64:ff9b::c000:201', '64:ff9b::c000:202'],
+      404,
+    ],
+    [
+      'another translation prefix by its /64',
+      ['64:ff9b:1::c000:201', '64:ff9b:1::c000:201', '64:ff9b:1::c000:202'],
+      429,
+    ],
   ])('the volume limit counts %s', async (_, addresses, third) => {
     await withEdge(FEW, async (edge) => {
       expect(await statusesFrom(edge, addresses)).toEqual([404, 404, third])

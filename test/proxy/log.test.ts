@@ -1,0 +1,36 @@
+import { afterAll, expect, it } from 'vitest'
+import { startProxy } from '../support/http/proxy.ts'
+import { openSocket } from '../support/http/raw-http.ts'
+import { openServedStore } from '../support/stores/served-store.ts'
+
+const store = openServedStore()
+afterAll(() => store.close())
+
+it.each([
+  ['of TLS', {}, /handshake/],
+  ['of the PROXY protocol', { EDGE_PROXY_PROTOCOL_FROM: '127.0.0.1' }, /PROXY/],
+])(
+  'the edge logs a failed handshake %s as JSON without the address of the client',
+  async (_, settings, cause) => {
+    const edge = await startProxy([await store.serve()], settings)
+    try {
+      const socket = await openSocket(edge.httpsPort)
+      socket.on('error', () => {}) // The edge may reset the connection.
+      socket.end('EHLO "example.com"\r\n\r\n')
+      await expect.poll(edge.log).toContain('"tls_error":')
+      const log = await edge.log()
+      expect(log).not.toContain('127.0.0.1')
+      const line = log.split('\n').find((text) => text.includes('"tls_error":'))
+      expect(JSON.parse(line ?? '')).toEqual({
+        time: expect.any(Number),
+        frontend: 'tls',
+        status: 0,
+        refused: '-',
+        error: expect.stringMatching(cause),
+        tls_error: expect.stringMatching(/./),
+      })
+    } finally {
+      await edge.stop()
+    }
+  },
+)

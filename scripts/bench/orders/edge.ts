@@ -4,7 +4,7 @@ import type { BenchContext } from '../context.ts'
 import { createLoadClient } from '../measuring/load.ts'
 import type { PageSource } from './pages.ts'
 
-/** More than a run sends from its one address. */
+/** More than a run sends or opens from its one address. */
 const UNLIMITED = '1000000000'
 
 /** The same pages through HAProxy, with the configuration of `docker/edge` and TLS. */
@@ -18,7 +18,11 @@ export async function throughEdge<S extends PageSource>(
     processes: servers.map(({ origin, operationsPort }) => {
       return { port: Number(new URL(origin).port), operationsPort }
     }),
-    settings: { EDGE_REFUSE_LOCALHOST: 'no', EDGE_VOLUME_REQUESTS: UNLIMITED },
+    settings: {
+      EDGE_REFUSE_LOCALHOST: 'no',
+      EDGE_VOLUME_REQUESTS: UNLIMITED,
+      EDGE_CONNECTIONS_PER_ADDRESS: UNLIMITED,
+    },
   })
   scope.defer(stop)
   const target = { origins: [`https://127.0.0.1:${httpsPort}`], ca }

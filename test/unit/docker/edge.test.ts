@@ -39,6 +39,11 @@ it('the edge limits a client to 15,000 requests in 5 minutes', () => {
   expect(documented.get('EDGE_VOLUME_SECONDS')).toBe('300')
 })
 
+it('the edge limits a client to 800 open connections, a tenth of all', () => {
+  expect(documented.get('EDGE_CONNECTIONS_PER_ADDRESS')).toBe('800')
+  expect(documented.get('EDGE_MAX_CONNECTIONS')).toBe('8000')
+})
+
 it('the edge knows no management port', () => {
   expect(config).not.toMatch(/management/i)
 })

@@ -87,6 +87,12 @@ export function createDeliveryOperations({
     )
   }
 
+  /** A later event of its order may wait for it, and is due at the instant of its record. */
+  function dueAtOnce({ state, event }: Delivery): number {
+    const isAwaited = state === 'pending' && event.orderId !== null
+    return isAwaited ? Math.min(clock(), event.recordedAt) : clock()
+  }
+
   return {
     /**
      * Creates a delivery of type `webhook.test`, which is due at once.
@@ -150,7 +156,7 @@ export function createDeliveryOperations({
         }
         assertEnabled(endpoint)
         await assertVisible(delivery)
-        const [saved] = await deliveries.save([{ ...delivery, ...pendingAt(clock()) }])
+        const [saved] = await deliveries.save([{ ...delivery, ...pendingAt(dueAtOnce(delivery)) }])
         if (saved === undefined || saved === null) continue // The dispatcher changed it meanwhile.
         await touchEndpoint(endpoints, endpoint.id)
         return saved

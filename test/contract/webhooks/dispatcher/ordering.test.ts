@@ -5,6 +5,7 @@ import {
   openDispatching,
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
+import { managementOf } from '../../../support/webhooks/management-of.ts'
 import type { Reply } from '../../../support/webhooks/sending/recording-receiver.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
@@ -33,6 +34,24 @@ describe.each(useWebhookStores())('the order of webhooks on %s', (_name, open) =
     await received('ord_1 1')
     failingOrders.clear()
     await dispatching.advanceToRetry(id, 'ord_1 1', 1)
+    await received('ord_1 1', 'ord_1 1', 'ord_1 2')
+  })
+
+  it('a later event waits for an earlier one that a command sends again', async () => {
+    const { id } = await dispatching.subscribe()
+    dispatching.start()
+    await dispatching.announce('ord_1')
+    await eventually(async () => {
+      const [first] = await dispatching.deliveries(id)
+      expect(first?.attempts).toHaveLength(1)
+    })
+    dispatching.time.advance(1_000)
+    await dispatching.announce('ord_1')
+    await eventually(async () => expect(await dispatching.deliveries(id)).toHaveLength(2))
+    dispatching.time.advance(1_000)
+    failingOrders.clear()
+    const [first] = await dispatching.deliveries(id)
+    await managementOf(dispatching).resend({ id: first?.id ?? '' })
     await received('ord_1 1', 'ord_1 1', 'ord_1 2')
   })
 

@@ -90,7 +90,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
 
   function take(lane: Lane, nowMs: number): Flight | null {
     const endpoint = options.endpointById(lane.endpointId)
-    if (endpoint === undefined || endpoint.disabledReason !== null) {
+    if (!isEnabled(endpoint)) {
       lane.isStopped = true
       return null
     }
@@ -130,14 +130,19 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
   }
 
   async function send(flight: Flight, view: FoundView): Promise<void> {
+    const { lane, delivery } = flight
+    // The endpoint may have changed while the order was read.
+    const endpoint = options.endpointById(lane.endpointId)
     // The order may have been removed and created again: the view is then of the new one.
-    if (flight.lane.queue.isForgotten(flight.delivery)) {
+    const isForgotten = lane.queue.isForgotten(delivery)
+    if (isForgotten || lane.isStopped || !isEnabled(endpoint)) {
       finish(flight, { kind: 'not-sent' })
       return
     }
+    flight.endpoint = endpoint
     flight.startedAt = monotonic()
     young.add(flight)
-    finish(flight, await options.send(flight.delivery, flight.endpoint, view))
+    finish(flight, await options.send(delivery, endpoint, view))
   }
 
   function finish(flight: Flight, result: AttemptResult): void {
@@ -175,3 +180,6 @@ export function createDeliveryLoop(options: DeliveryLoopOptions): DeliveryLoop {
     },
   }
 }
+
+const isEnabled = (endpoint: Endpoint | undefined): endpoint is Endpoint =>
+  endpoint?.disabledReason === null

@@ -55,7 +55,10 @@ export function createSentRecorder({
     const nowMs = clock()
     const next =
       result.kind === 'sent' ? afterSent(flight, result, nowMs) : afterUnread(flight, result)
-    if (next.state === 'failed') flight.lane.isStopped = true
+    if (next.state === 'failed') {
+      flight.lane.isStopped = true
+      flight.lane.unstoredRefusals += 1
+    }
     results.add({ context: flight, next })
     report(flight, result.attempt, next, nowMs)
   }

@@ -80,6 +80,7 @@ export function createSessionParts(options: SessionPartsOptions) {
         }
         // After the result, which would otherwise be held like what is pending. Its order waits:
         // another URL may receive it.
+        lane.unstoredRefusals -= 1
         lifecycle.disable(endpoint, 'gone', next.attempts.at(-1)?.at ?? clock(), {
           delivery: stored,
           onDecided(decided) {

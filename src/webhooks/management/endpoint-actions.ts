@@ -86,7 +86,12 @@ export function createEndpointActions({
         disabledReason: current.disabledReason ?? 'manual',
       }))
       await deliveries.hold(endpoint.id, clock())
-      await touchEndpoint(endpoints, endpoint.id)
+      const current = await touchEndpoint(endpoints, endpoint.id)
+      // Enabled meanwhile: what was held since then stays held otherwise.
+      if (current?.disabledReason === null) {
+        await deliveries.releaseHeld(endpoint.id, clock())
+        await touchEndpoint(endpoints, endpoint.id)
+      }
       return endpoint
     },
 

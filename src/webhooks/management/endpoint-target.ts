@@ -58,13 +58,13 @@ export async function changeEndpoint(
 
 /**
  * Saves an endpoint unchanged, so that the dispatcher reads its deliveries again. Without it, the
- * dispatcher finds what another process made due only by chance.
+ * dispatcher finds what another process made due only by chance. Returns it as it is stored.
  */
 export async function touchEndpoint(
   endpoints: Pick<EndpointStore, 'update'>,
   id: string,
-): Promise<void> {
-  await endpoints.update(id, (endpoint) => ({ ...endpoint }))
+): Promise<Endpoint | null> {
+  return endpoints.update(id, (endpoint) => ({ ...endpoint }))
 }
 
 /** @throws WebhookError `endpoint_disabled` */

@@ -127,7 +127,9 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
     },
     disable({ id, url }, reason, failedAt, refusal) {
       lanes.stop(id)
+      let mayBeApplied = false
       transitions.enqueue(id, async () => {
+        const isRepeated = mayBeApplied
         // A success that overtook the failure may have cleared it. A replay and a notice need it.
         const knownSince = lanes.get(id)?.health.failingSince ?? failedAt
         const failingSince = Math.min(knownSince, failedAt)
@@ -135,25 +137,27 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
           clearFailure(id)
           return
         }
-        const changed = await endpoints.update(id, (endpoint) => {
+        await endpoints.update(id, (endpoint) => {
           if (endpoint.disabledReason !== null || endpoint.url !== url) return null
-          // A command enabled it, which clears the failure.
-          if (reason === 'failing' && endpoint.failingSince === null) return null
+          // A command enabled it, which clears the failure. The first one of a 410 may be unsaved.
+          const hasFailure = reason === 'gone' && !isRepeated
+          if (!hasFailure && endpoint.failingSince === null) return null
+          mayBeApplied = true
           return { ...endpoint, isBreakerOpen: false, disabledReason: reason, failingSince }
         })
-        // Another 410 or a command may have disabled it, which the directory may not show yet.
-        const current = changed ?? (await readCurrent(id))
+        // Another 410 or a command may have changed it, which the directory may not show yet.
+        const current = await readCurrent(id)
         const isMoved = current !== null && current.url !== url
         // Restarted now, the lane would send to the old URL again. The change starts it once read.
         const isUnknown = isMoved && directory.byId(id)?.url === url
-        if (isUnknown) disabled.add(id)
+        // At once: a change that is read from now on must find it.
+        if (isUnknown || current?.disabledReason != null) disabled.add(id)
         // Before the hold, which includes it.
         const refused = refusal?.delivery ?? null
         const decided = isMoved ? await resend(refused) : refused
         if (current?.disabledReason === null) {
           if (!isUnknown) restart(id)
         } else if (current !== null) {
-          disabled.add(id)
           notices.send(current)
           await deliveries.hold(id, clock())
         }

@@ -26,6 +26,8 @@ export interface Lane {
   isSlow: boolean
   /** The endpoint is disabled or deleted. */
   isStopped: boolean
+  /** The 410 responses whose results are not stored: until then nothing starts it. */
+  unstoredRefusals: number
   /** During a read, and during the pause after a failed one. */
   isReadPending: boolean
   /** The queue of the scheduler in which it waits for its turn. */
@@ -52,6 +54,7 @@ export function createLane(endpoint: Endpoint, bufferUse: BufferUse, nowMs: numb
     inFlight: 0,
     isSlow: false,
     isStopped: endpoint.disabledReason !== null || endpoint.deletedAt !== null,
+    unstoredRefusals: 0,
     isReadPending: false,
     queuedAs: null,
     wakeAt: Number.POSITIVE_INFINITY,

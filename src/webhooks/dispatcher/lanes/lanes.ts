@@ -19,7 +19,10 @@ export interface Lanes {
   stop(endpointId: string): void
   /** Sends nothing more to an endpoint that is deleted. */
   end(endpointId: string): void
-  /** Reads everything of an enabled endpoint again. `keepsHealth`: the stored health is older. */
+  /**
+   * Reads everything of an enabled endpoint again, unless a 410 is not stored yet, after which it
+   * is disabled or restarted. `keepsHealth`: the stored health is older.
+   */
   restart(endpoint: Endpoint, keepsHealth: boolean): void
   /** Wakes lanes with due retries or probes, and removes those without work for a minute. */
   tick(): void
@@ -87,6 +90,7 @@ export function createLanes(options: LanesOptions): Lanes {
       halt(endpointId)
     },
     restart(endpoint, keepsHealth) {
+      if ((lanes.get(endpoint.id)?.unstoredRefusals ?? 0) > 0) return
       stopped.delete(endpoint.id)
       const lane = laneOf(endpoint)
       // What was held and released since is in the store alone.

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Unavailable } from '../../../../src/lib/errors/unavailable.ts'
+import type { ViewKey } from '../../../../src/orders/order-store.ts'
 import { defaultSettings } from '../../../../src/webhooks/dispatcher/dispatcher-settings.ts'
 import {
   type Dispatching,
@@ -7,6 +8,7 @@ import {
   openDispatching,
   quietPeriod,
 } from '../../../support/webhooks/dispatching.ts'
+import { managementOf } from '../../../support/webhooks/management-of.ts'
 import { withDeliveries, withEndpoints } from '../../../support/webhooks/stores/stubbed-stores.ts'
 import { useWebhookStores } from '../webhook-stores-under-test.ts'
 
@@ -191,6 +193,137 @@ describe.each(useWebhookStores())('changes of endpoints on %s', (_name, open) =>
     await dispatching.change(id, { deletedAt: dispatching.time.clock() })
     await states(id, 'canceled')
     await states(other.id, 'pending')
+  })
+
+  describe('an endpoint that changes while an order is read', () => {
+    let id: string
+    let view: PromiseWithResolvers<void>
+    beforeEach(async () => {
+      id = (await dispatching.subscribe()).id
+      view = Promise.withResolvers()
+      let reads = 0
+      const orders = {
+        async getMany(keys: readonly ViewKey[]) {
+          reads += 1
+          await view.promise
+          return keys.map(({ orderId }) => Buffer.from(JSON.stringify({ id: orderId })))
+        },
+      }
+      dispatching.start({ orders })
+      await dispatching.announce('ord_1')
+      await eventually(() => expect(reads).toBe(1))
+    })
+
+    it.each([
+      ['disabled', 'held', { disabledReason: 'manual' }],
+      ['deleted', 'canceled', { deletedAt: Date.now() }],
+    ] as const)('is sent nothing more once it is %s', async (_change, state, changes) => {
+      await dispatching.change(id, changes)
+      await states(id, state)
+      view.resolve()
+      await quietPeriod()
+      expect(dispatching.receiver.received).toEqual([])
+    })
+
+    it('is sent its webhook at its new URL', async () => {
+      await dispatching.change(id, { url: dispatching.receiver.url('/new') })
+      await dispatching.changesApplied()
+      view.resolve()
+      await dispatching.delivers(id, 1)
+      expect(dispatching.receiver.received.map(({ path }) => path)).toEqual(['/new'])
+    })
+  })
+
+  describe('an endpoint that is enabled just after a 410 disabled it', () => {
+    let id: string
+    beforeEach(async () => {
+      id = (await dispatching.subscribe()).id
+      dispatching.receiver.reply = () => ({ status: 410 })
+    })
+    async function enable(): Promise<void> {
+      dispatching.receiver.reply = () => ({ status: 200 })
+      await managementOf(dispatching).enableEndpoint({ id })
+    }
+
+    it('is sent what follows, when the response of the disabling is late', async () => {
+      const { stores } = dispatching
+      const isLate = Promise.withResolvers<void>()
+      const isRead = Promise.withResolvers<void>()
+      const isDisabled = Promise.withResolvers<void>()
+      let isReadLate = false
+      dispatching.start({
+        stores: withEndpoints(stores, {
+          async update(endpointId, change) {
+            const updated = await stores.endpoints.update(endpointId, change)
+            if (updated?.disabledReason !== 'gone') return updated
+            isReadLate = true
+            isDisabled.resolve()
+            await isLate.promise
+            return updated
+          },
+          // The dispatcher reads both changes at once.
+          async changes(token) {
+            if (isReadLate) await isRead.promise
+            return stores.endpoints.changes(token)
+          },
+        }),
+      })
+      await dispatching.announce('ord_1')
+      await isDisabled.promise
+      await enable()
+      isRead.resolve()
+      await dispatching.changesApplied()
+      isLate.resolve()
+      await dispatching.announce('ord_2')
+      await states(id, 'failed', 'delivered')
+    })
+
+    it('stays enabled, when the response of the disabling is lost', async () => {
+      const { stores } = dispatching
+      let isLost = false
+      dispatching.start({
+        stores: withEndpoints(stores, {
+          async update(endpointId, change) {
+            const updated = await stores.endpoints.update(endpointId, change)
+            if (updated?.disabledReason !== 'gone' || isLost) return updated
+            isLost = true
+            await enable()
+            throw new Unavailable('no response')
+          },
+        }),
+      })
+      await dispatching.announce('ord_1')
+      await eventually(() => expect(dispatching.log).toContain('recovered'))
+      await dispatching.announce('ord_2')
+      await states(id, 'failed', 'delivered')
+    })
+  })
+
+  it('nothing more is sent after a 410, also before its result is stored', async () => {
+    const { stores, receiver } = dispatching
+    const isStored = Promise.withResolvers<void>()
+    receiver.reply = () => ({ status: 410 })
+    const { id } = await dispatching.subscribe()
+    dispatching.start({
+      stores: withDeliveries(stores, {
+        async save(rows) {
+          await isStored.promise
+          return stores.deliveries.save(rows)
+        },
+      }),
+    })
+    await dispatching.announce('ord_1')
+    await eventually(() => expect(receiver.received).toHaveLength(1))
+    // The health of the endpoint is stored, which is a change of it.
+    await eventually(async () =>
+      expect((await stores.endpoints.byId(id))?.failingSince).not.toBeNull(),
+    )
+    await dispatching.changesApplied()
+    await dispatching.announce('ord_2')
+    await quietPeriod()
+    expect(receiver.received).toHaveLength(1)
+    isStored.resolve()
+    await states(id, 'failed', 'held')
   })
 
   it('a changed URL counts for pending deliveries', async () => {

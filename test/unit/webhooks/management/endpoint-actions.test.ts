@@ -23,6 +23,23 @@ describe('disableEndpoint', () => {
     expect(await test.delivery(done.id)).toEqual(done)
   })
 
+  it('holds nothing of an endpoint that is enabled during the hold', async () => {
+    const endpoint = await test.endpoint()
+    const pending = await test.deliver(endpoint)
+    const { webhooks } = test.services
+    const actions = createEndpointActions({
+      ...withDeliveries(webhooks, {
+        async hold(id, nowMs) {
+          await test.management.enableEndpoint({ id })
+          return webhooks.deliveries.hold(id, nowMs)
+        },
+      }),
+      ...{ secrets: () => test.secrets, clock: () => NOW, retentionMs: DAY_MS },
+    })
+    await actions.disableEndpoint({ id: endpoint.id })
+    expect(await test.delivery(pending.id)).toMatchObject({ state: 'pending' })
+  })
+
   it('keeps the reason of an endpoint that is disabled already', async () => {
     const { id } = await test.endpoint({ disabledReason: 'gone' })
     const disabled = await test.management.disableEndpoint({ id })

@@ -1,8 +1,10 @@
 /** A failed call, with a sentence for the user. */
 export class CallError extends Error {
-  constructor(message, status) {
+  /** `isRunning`: an earlier call with the same `Idempotency-Key` has not ended. */
+  constructor(message, status, isRunning = false) {
     super(message)
     this.status = status
+    this.isRunning = isRunning
   }
 }
 
@@ -17,9 +19,9 @@ let clockOffsetMs = 0
  */
 export const serverNow = () => Date.now() + clockOffsetMs
 
-/** Calls the service. @throws CallError */
-export async function call(method, path, body) {
-  const { response, text } = await send(method, path, body)
+/** Calls the service. `idempotencyKey`: calls with the same one change once. @throws CallError */
+export async function call(method, path, body, idempotencyKey) {
+  const { response, text } = await send(method, path, body, idempotencyKey)
   const json = text === '' ? null : parse(text)
   if (response.ok) return json
   if (response.status === 401 && path !== '/v1/session') {
@@ -29,13 +31,17 @@ export async function call(method, path, body) {
   if (response.status === 404 && path.startsWith('/v1/accounts/')) {
     document.dispatchEvent(new CustomEvent('session-doubtful'))
   }
-  throw new CallError(json?.error?.message ?? UNEXPECTED, response.status)
+  const isRunning = response.status === 409 && response.headers.has('retry-after')
+  throw new CallError(json?.error?.message ?? UNEXPECTED, response.status, isRunning)
 }
 
-async function send(method, path, body) {
+async function send(method, path, body, idempotencyKey) {
   const json = body && {
     body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json' },
+    headers: {
+      'content-type': 'application/json',
+      ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+    },
   }
   try {
     const response = await fetch(path, { method, credentials: 'same-origin', ...json })
@@ -76,7 +82,7 @@ export function accountApi(accountId) {
     /** The items of every page of a list. */
     list,
     get: (path) => call('GET', base + path),
-    post: (path, body = {}) => call('POST', base + path, body),
+    post: (path, body = {}, idempotencyKey) => call('POST', base + path, body, idempotencyKey),
     patch: (path, body) => call('PATCH', base + path, body),
     delete: (path) => call('DELETE', base + path),
   }

@@ -104,14 +104,15 @@ export function keysSection(api, { argument }) {
       ],
       action: 'Criar chave',
       refresh,
-      async submit(data) {
+      async submit(data, idempotencyKey) {
         const seconds = Number(data.get('life'))
-        const created = await api.post('/keys', {
+        const body = {
           name: data.get('name'),
           ...(data.get('source') === 'test' && { test: true }),
           ...(data.get('personal') === 'masked' && { scopes: [MASKED] }),
           ...(seconds > 0 && { expires_in_seconds: seconds }),
-        })
+        }
+        const created = await api.post('/keys', body, idempotencyKey)
         refresh()
         showKey(created.test ? 'Chave de teste criada' : 'Chave criada', created)
       },
@@ -126,9 +127,10 @@ export function keysSection(api, { argument }) {
       fields: [overlapField('Prazo da chave atual', 'Nenhum: ela pode ter vazado')],
       action: 'Trocar chave',
       refresh,
-      async submit(data) {
+      async submit(data, idempotencyKey) {
         const body = { overlap_seconds: Number(data.get('overlap')) }
-        const created = await api.post(`/keys/${encodeURIComponent(key.id)}/roll`, body)
+        const path = `/keys/${encodeURIComponent(key.id)}/roll`
+        const created = await api.post(path, body, idempotencyKey)
         refresh()
         showKey('Chave nova', created)
       },
@@ -143,8 +145,8 @@ export function keysSection(api, { argument }) {
       action: 'Revogar chave',
       isDanger: true,
       refresh,
-      async submit() {
-        await api.post(`/keys/${encodeURIComponent(key.id)}/revoke`)
+      async submit(_data, idempotencyKey) {
+        await api.post(`/keys/${encodeURIComponent(key.id)}/revoke`, {}, idempotencyKey)
         toast(`A chave “${name}” não vale mais.`)
         refresh()
       },
@@ -156,8 +158,10 @@ export function keysSection(api, { argument }) {
   return [sectionHead('Chaves', LEAD, createButton()), place]
 }
 
-const showKey = (title, { key, test }) =>
-  showSecret({ title, secret: key, warning: ONCE, next: test ? NEXT_TEST : NEXT })
+function showKey(title, { key, test, name, last_four: end }) {
+  const lost = `A chave “${name ?? 'sem nome'}”, …${end}, já foi criada, mas a resposta com ela se perdeu. Por segurança, ela não é mostrada de novo. Na lista, toque em “Trocar” nessa chave, escolha o prazo “Nenhum” e copie a nova.`
+  showSecret({ title, secret: key, warning: ONCE, next: test ? NEXT_TEST : NEXT, lost })
+}
 
 function noLiveKey(active) {
   return active.length === 0

@@ -97,13 +97,14 @@ export function sandboxSection(api, { show, session: { capabilities } }) {
     return item
   }
 
-  async function change(order, move, item) {
+  async function change(order, move, item, idempotencyKey) {
     try {
-      const moved = await api.post(`/sandbox-orders/${encodeURIComponent(order.id)}/${move}`)
+      const path = `/sandbox-orders/${encodeURIComponent(order.id)}/${move}`
+      const moved = await api.post(path, {}, idempotencyKey)
       replaceCard(item, card(moved))
       toast(`Pedido …${endOf(moved)}: ${stateOf(moved)[0].toLowerCase()}. ${SOON}`)
     } catch (error) {
-      if (error.status !== 409) throw error
+      if (error.status !== 409 || error.isRunning) throw error
       toast(MOVED_ELSEWHERE)
       refresh()
     }
@@ -116,7 +117,7 @@ export function sandboxSection(api, { show, session: { capabilities } }) {
       action: 'Apagar pedido',
       isDanger: true,
       refresh,
-      submit: () => change(order, 'erase', item),
+      submit: (_data, idempotencyKey) => change(order, 'erase', item, idempotencyKey),
     })
   }
 
@@ -136,8 +137,9 @@ export function sandboxSection(api, { show, session: { capabilities } }) {
       ],
       action: 'Criar pedido',
       refresh,
-      async submit(data) {
-        const order = await api.post('/sandbox-orders', { scenario: data.get('scenario') })
+      async submit(data, idempotencyKey) {
+        const body = { scenario: data.get('scenario') }
+        const order = await api.post('/sandbox-orders', body, idempotencyKey)
         toast(`Pedido …${endOf(order)} criado. O seu sistema o vê em alguns segundos.`)
         refresh()
       },

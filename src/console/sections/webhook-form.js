@@ -10,7 +10,10 @@ const PAYLOADS = [
   ['thin', 'Só o número do pedido, sem dados do comprador'],
 ]
 
-/** Asks for the settings of an endpoint, new or `current`; `save` receives the body of the call. */
+/**
+ * Asks for the settings of an endpoint, new or `current`; `save` receives the body of the call, and
+ * its `Idempotency-Key`.
+ */
 export function openWebhookForm({ title, action, current, refresh, save }) {
   const url = h('input', {
     type: 'url',
@@ -35,16 +38,17 @@ export function openWebhookForm({ title, action, current, refresh, save }) {
     ],
     action,
     refresh,
-    submit(data) {
+    submit(data, idempotencyKey) {
       const events = data.get('which') === 'all' ? ['*'] : data.getAll('events')
       if (events.length === 0) throw new CallError(NO_EVENT, 400)
-      return save({
+      const body = {
         url: data.get('url').trim(),
         events,
         payload: data.get('payload'),
         ...(data.get('source') === 'test' && { test: true }),
         description: data.get('description'), // An empty one removes that of `current`.
-      })
+      }
+      return save(body, idempotencyKey)
     },
   })
 }

@@ -19,9 +19,14 @@ import { openWebhookForm } from './webhook-form.js'
 
 const LEAD =
   'Um webhook avisa o seu sistema assim que um pedido muda, por exemplo quando é pago ou reembolsado.'
-const ONCE = 'Copie o segredo agora. Por segurança, ele não será mostrado de novo.'
-const NEXT =
-  'Entregue o segredo a quem cuida do seu sistema: com ele, o sistema confere que o aviso veio mesmo daqui.'
+const TEXTS = {
+  warning: 'Copie o segredo agora. Por segurança, ele não será mostrado de novo.',
+  next: 'Entregue o segredo a quem cuida do seu sistema: com ele, o sistema confere que o aviso veio mesmo daqui.',
+}
+const LOST =
+  'O webhook já foi cadastrado, mas a resposta com o segredo se perdeu. Por segurança, ele não é mostrado de novo. Na lista, abra “Mais”, toque em “Trocar segredo”, escolha o prazo “Nenhum” e copie o novo.'
+const LOST_ROLL =
+  'O segredo já foi trocado, mas a resposta com o novo se perdeu. Por segurança, ele não é mostrado de novo. Troque mais uma vez quando puder atualizar o seu sistema em seguida: o segredo que ele usa hoje deixa de valer nessa hora.'
 const REASONS = {
   manual: 'Desativado manualmente.',
   failing: 'Desativado porque o endereço falhou por 3 dias seguidos. Corrija-o e ative de novo.',
@@ -119,9 +124,10 @@ export function webhooksSection(api, { show }) {
       intro: `O webhook está ativo, e os avisos guardados serão enviados. Os que falharam de vez desde ${formatMoment(since)} só chegam se você os repetir. Cada um leva o mesmo “webhook-id”, e o seu sistema ignora os que já tratou.`,
       action: 'Repetir avisos',
       refresh,
-      async submit() {
+      async submit(_data, idempotencyKey) {
         const body = { since, failed: true }
-        const { replayed } = await api.post(`${pathOf(endpoint)}/replay`, body)
+        const path = `${pathOf(endpoint)}/replay`
+        const { replayed } = await api.post(path, body, idempotencyKey)
         toast(replayedText(replayed))
       },
     })
@@ -134,10 +140,10 @@ export function webhooksSection(api, { show }) {
       title: 'Cadastrar webhook',
       action: 'Cadastrar',
       refresh,
-      async save(body) {
-        const { secret } = await api.post('/webhook-endpoints', body)
+      async save(body, idempotencyKey) {
+        const { secret } = await api.post('/webhook-endpoints', body, idempotencyKey)
         refresh()
-        showSecret({ title: 'Webhook cadastrado', secret, warning: ONCE, next: NEXT })
+        showSecret({ title: 'Webhook cadastrado', secret, ...TEXTS, lost: LOST })
       },
     })
   }
@@ -164,10 +170,11 @@ export function webhooksSection(api, { show }) {
       fields: [overlapField('Prazo do segredo atual', 'Nenhum: ele pode ter vazado')],
       action: 'Trocar segredo',
       refresh,
-      async submit(data) {
+      async submit(data, idempotencyKey) {
         const body = { overlap_seconds: Number(data.get('overlap')) }
-        const { secret } = await api.post(`${pathOf(endpoint)}/roll-secret`, body)
-        showSecret({ title: 'Segredo novo', secret, warning: ONCE, next: NEXT })
+        const path = `${pathOf(endpoint)}/roll-secret`
+        const { secret } = await api.post(path, body, idempotencyKey)
+        showSecret({ title: 'Segredo novo', secret, ...TEXTS, lost: LOST_ROLL })
       },
     })
   }

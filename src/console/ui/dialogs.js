@@ -17,18 +17,24 @@ function openDialog(title, content, props) {
   return dialog
 }
 
+const ONCE = 'Se a mudança já foi feita, confirmar de novo não a repete.'
+const RUNNING =
+  'A mudança ainda está em andamento. Espere alguns segundos e confirme de novo: ela não se repete.'
+
 /**
- * Asks for fields, or only for a confirmation. `submit` receives the form's data; its error is
- * shown in the dialog, which then stays open. `refresh` shows a change whose response did not
- * arrive.
+ * Asks for fields, or only for a confirmation. `submit` receives the form's data and an
+ * `Idempotency-Key`; its error is shown in the dialog, which then stays open. `refresh` shows a
+ * change whose response did not arrive.
  */
 export function openForm({ title, intro, fields = [], action, isDanger = false, submit, refresh }) {
   const error = h('p', { class: 'error', role: 'alert' })
   const send = h('button', { type: 'submit', class: isDanger ? 'danger' : 'primary' }, action)
   const cancel = button('Cancelar', () => dialog.close())
+  const inputs = h('div', { class: 'inputs' }, fields)
+  const idempotencyKey = crypto.randomUUID()
   const form = h('form', { onsubmit }, [
     intro && h('p', {}, intro),
-    fields,
+    inputs,
     error,
     h('div', { class: 'actions' }, [cancel, send]),
   ])
@@ -38,23 +44,35 @@ export function openForm({ title, intro, fields = [], action, isDanger = false, 
     send.disabled = true
     error.textContent = ''
     try {
-      await submit(new FormData(form))
+      await submit(new FormData(form), idempotencyKey)
       dialog.close()
     } catch (failure) {
       if (failure.status === undefined) throw failure
       if (failure.status === 401) dialog.close()
       if (failure.status === 0) dialog.addEventListener('close', refresh, { once: true })
-      error.textContent = failure.message
+      error.textContent = messageOf(failure)
     } finally {
       send.disabled = false
     }
   }
 
+  function messageOf({ status, message, isRunning }) {
+    if (isRunning) return RUNNING
+    if (status > 0 && status < 500) return message
+    // The key belongs to these data: with other ones, the next attempt would be refused.
+    inputs.inert = true
+    return `${message} ${ONCE}`
+  }
+
   const dialog = openDialog(title, form)
 }
 
-/** Shows a secret once. Only its button closes the dialog, since the secret is then gone. */
-export function showSecret({ title, secret, warning, next }) {
+/**
+ * Shows a secret once. Only its button closes the dialog, since the secret is then gone. `lost`:
+ * what to do when a repeated call returned none.
+ */
+export function showSecret({ title, secret, warning, next, lost }) {
+  if (secret === undefined) return showLost(title, lost)
   const input = h('input', { class: 'secret', readonly: true, value: secret, id: 'segredo' })
   const copy = h('button', { type: 'button', class: 'primary', onclick: onCopy }, [
     icon('copy'),
@@ -83,6 +101,13 @@ export function showSecret({ title, secret, warning, next }) {
   ])
   const dialog = openDialog(title, content, { closedby: 'none', class: 'showing' })
   copy.focus()
+}
+
+/** Says that a change was made whose secret was in a response that was lost. */
+function showLost(title, lost) {
+  const close = button('Entendi', () => dialog.close(), 'primary')
+  const content = [h('p', { class: 'warning' }, lost), h('div', { class: 'actions' }, [close])]
+  const dialog = openDialog(title, h('div', {}, content))
 }
 
 /** Closes every dialog but one that shows a secret, which would be lost. */

@@ -3,6 +3,7 @@ import type { Management } from '../../management/management.ts'
 import type { CursorCodec } from '../../orders/cursor.ts'
 import type { OrderStore } from '../../orders/order-store.ts'
 import { createManagementBase } from '../management/management-base.ts'
+import idempotencyKeys from '../management/plugins/idempotency.ts'
 import deliveriesRoutes from '../management/routes/deliveries.ts'
 import keysRoutes from '../management/routes/keys.ts'
 import sandboxRoutes from '../management/routes/sandbox.ts'
@@ -33,7 +34,7 @@ const ofAccount = { prefix: '/accounts/:account' }
 /** Builds the console of an account: the page, and the calls that it sends. */
 export function buildConsoleApp(options: ConsoleAppOptions): FastifyInstance {
   const { management, orders: store, orderCursors, logger, origin } = options
-  const { keys, sandbox, webhooks, sessions, stores, cursors, clock } = management
+  const { keys, sandbox, webhooks, sessions, idempotency, stores, cursors, clock } = management
   // A form of another page can send text, and the base reads JSON alone.
   const app = createManagementBase({ logger, maxBodyBytes: MAX_BODY_BYTES, limits: {} })
   app.register(securityHeaders)
@@ -48,6 +49,7 @@ export function buildConsoleApp(options: ConsoleAppOptions): FastifyInstance {
         account.register(sessionRoutes, { sessions })
         account.register(async (limited) => {
           limited.register(changeLimit)
+          limited.register(idempotencyKeys, { idempotency })
           limited.register(keysRoutes, { ...ofAccount, keys, usage: stores.usage, cursors })
           limited.register(sandboxRoutes, { sandbox, cursors })
           limited.register(webhookEndpointsRoutes, { ...ofAccount, webhooks, cursors })

@@ -13,6 +13,8 @@ export interface Principal {
   actor: string
   /** In the request log; `null` for a session, whose subject can be an e-mail address. */
   tokenName: string | null
+  /** Each scope has its own `Idempotency-Key`s: a token, or a session. */
+  idempotencyScope: string
   /** The only account that it sees; `null` for every account. */
   accountId: string | null
   /** `null` for all of them. */

@@ -1,6 +1,6 @@
 /** A request with an `Idempotency-Key`, and its response once it exists. */
 export interface IdempotentRequest {
-  /** Derived from the token's name, the route and the key. */
+  /** Derived from the token's name or the session, the route and the key. */
   id: string
   /** SHA-256 of the body. */
   bodyDigest: string

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import fp from 'fastify-plugin'
 import type { ActiveSession, Sessions } from '../../../management/sessions/sessions.ts'
 import { ApiError } from '../../api-error.ts'
@@ -32,6 +33,8 @@ export default fp<SessionAuthenticationOptions>(
       request.principal = {
         actor: `console:${subject}`,
         tokenName: null,
+        // Another session of the user may lack a capability, or belong to another account.
+        idempotencyScope: `session:${hash('sha256', secret)}`,
         accountId,
         capabilities,
         mayChange: true,

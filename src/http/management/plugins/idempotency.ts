@@ -82,7 +82,8 @@ export default fp<IdempotencyOptions>(
       })
     })
   },
-  { name: 'idempotency', dependencies: ['request-params', 'token-authentication'] },
+  // Of a token or of a session: every authentication decorates requests with their principal.
+  { name: 'idempotency', decorators: { request: ['principal'] } },
 )
 
 /** A request without a body has no field. @throws InvalidParamError */
@@ -101,10 +102,10 @@ const IN_PROGRESS =
 const OTHER_BODY =
   'Esta Idempotency-Key já foi usada com outro corpo. Envie o mesmo corpo, ou use outra chave.'
 
-/** The scope of a key: the token, and the route with its ids. */
+/** The scope of a key: the token or session, and the route with its ids. */
 function requestId(request: FastifyRequest, key: string): string {
-  const { actor } = principalOf(request)
-  return hash('sha256', JSON.stringify([actor, request.routeOptions.url, request.params, key]))
+  const { idempotencyScope: scope } = principalOf(request)
+  return hash('sha256', JSON.stringify([scope, request.routeOptions.url, request.params, key]))
 }
 
 function withoutSecrets(body: string, route: string | undefined): string {

@@ -25,6 +25,7 @@ export default fp<TokenAuthenticationOptions>(
       request.principal = {
         actor: `token:${token.name}`,
         tokenName: token.name,
+        idempotencyScope: `token:${token.name}`,
         accountId: null,
         capabilities: null,
         mayChange: token.role === 'admin',

@@ -20,14 +20,14 @@ async function post(status: number, body: string) {
       request.principal = {
         actor: 'token:ops',
         tokenName: 'ops',
+        idempotencyScope: 'token:ops',
         accountId: null,
         capabilities: null,
         mayChange: true,
       }
     })
   }
-  app.register(fp(async () => {}, { name: 'request-params' }))
-  app.register(fp(authenticate, { name: 'token-authentication' }))
+  app.register(fp(authenticate))
   app.register(idempotency, {
     idempotency: { begin: async () => ({ kind: 'started', claim }) },
   })

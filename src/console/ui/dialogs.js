@@ -18,13 +18,14 @@ function openDialog(title, content, props) {
 }
 
 const ONCE = 'Se a mudança já foi feita, confirmar de novo não a repete.'
+const UNKNOWN = 'Não sabemos se a mudança foi feita: confira a lista.'
 const RUNNING =
   'A mudança ainda está em andamento. Espere alguns segundos e confirme de novo: ela não se repete.'
 
 /**
  * Asks for fields, or only for a confirmation. `submit` receives the form's data and an
- * `Idempotency-Key`; its error is shown in the dialog, which then stays open. `refresh` shows a
- * change whose response did not arrive.
+ * `Idempotency-Key`; its error is shown in the dialog, which then stays open. `refresh` reads again
+ * what a failed call may have changed, or found changed.
  */
 export function openForm({ title, intro, fields = [], action, isDanger = false, submit, refresh }) {
   const error = h('p', { class: 'error', role: 'alert' })
@@ -48,11 +49,22 @@ export function openForm({ title, intro, fields = [], action, isDanger = false, 
       dialog.close()
     } catch (failure) {
       if (failure.status === undefined) throw failure
-      if (failure.status === 401) dialog.close()
-      if (failure.status === 0) dialog.addEventListener('close', refresh, { once: true })
-      error.textContent = messageOf(failure)
+      onFailure(failure)
     } finally {
       send.disabled = false
+    }
+  }
+
+  function onFailure(failure) {
+    if (failure.status === 401) return dialog.close()
+    const isStale = failure.status !== 400
+    const message = messageOf(failure)
+    if (dialog.open) {
+      error.textContent = message
+      if (isStale) dialog.addEventListener('close', refresh, { once: true })
+    } else {
+      toast(inputs.inert ? UNKNOWN : message)
+      if (isStale) refresh()
     }
   }
 

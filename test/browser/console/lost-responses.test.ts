@@ -22,13 +22,17 @@ const submit = (name: string) => page.getByRole('dialog').getByRole('button', { 
 const problem = (text: string) => page.getByRole('alert').getByText(text).waitFor()
 const names = () => page.locator('.card h2').allInnerTexts()
 
-/** The service makes the next change at these addresses, and its response does not arrive. */
-async function loseResponse(url: string) {
+/**
+ * The service makes the next change at these addresses, and its response does not arrive, or is
+ * this one. `until`: when the call ends.
+ */
+async function loseResponse(url: string, response?: object, until?: Promise<void>) {
   await page.route(
     url,
     async (route) => {
       await route.fetch()
-      await route.abort()
+      await until
+      await (response ? route.fulfill(response) : route.abort())
     },
     { times: 1 },
   )
@@ -83,4 +87,31 @@ it('a form that is sent again while its change runs says to wait', async () => {
   await page.getByLabel('Nome').fill('ERP')
   await submit('Criar chave')
   await problem('A mudança ainda está em andamento.')
+})
+
+it('a list is read again when a form is closed after its call failed', async () => {
+  await open('acc_timeout', 'Chaves')
+  await loseResponse('**/keys', { status: 504, json: { error: { message: 'Tempo esgotado.' } } })
+  await press('Criar chave')
+  await page.getByLabel('Nome').fill('ERP')
+  await submit('Criar chave')
+  await problem('Tempo esgotado.')
+  await submit('Cancelar')
+  await page.getByRole('heading', { name: 'ERP' }).waitFor()
+})
+
+it('a list is read again when a call fails after its form was closed', async () => {
+  await open('acc_closed', 'Chaves')
+  const end = Promise.withResolvers<void>()
+  await loseResponse('**/keys', undefined, end.promise)
+  await press('Criar chave')
+  await page.getByLabel('Nome').fill('ERP')
+  const sent = page.waitForRequest((request) => request.method() === 'POST')
+  await submit('Criar chave')
+  await sent
+  await submit('Cancelar')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  end.resolve()
+  await page.getByText('Não sabemos se a mudança foi feita').waitFor()
+  await page.getByRole('heading', { name: 'ERP' }).waitFor()
 })

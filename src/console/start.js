@@ -163,6 +163,10 @@ function showEnd(title, next = NEW_LINK) {
 
 document.addEventListener('session-ended', () => showEnd('Sua sessão terminou'))
 document.addEventListener('session-doubtful', () => checkSession().catch(reportError))
+menu.addEventListener('click', ({ target }) => {
+  // The address stays, so that the browser reports no change.
+  if (target.closest('a')?.hash === location.hash) showSection(undefined, true)
+})
 addEventListener('hashchange', () => {
   // A new link that is opened in this tab changes nothing but the fragment.
   if (TOKEN.test(location.hash)) start(takeToken()).catch(reportError)

@@ -27,8 +27,13 @@ const RARER = 'o endereço está falhando, e as tentativas ficam mais raras até
 /** The event before may fail for five minutes before this one is sent. */
 const IN_ITS_TURN = 'em instantes, ou depois do aviso anterior deste pedido'
 
-/** The section of the deliveries, of one endpoint at a time. `argument`: its id, or none. */
-export function deliveriesSection(api, { show, argument: endpointId }) {
+const CHOSEN = 'webhook'
+
+/** Chooses the endpoint that the section shows: in this tab, also after a reload. */
+export const chooseEndpoint = ({ id }) => sessionStorage.setItem(CHOSEN, id)
+
+/** The section of the deliveries, of the chosen endpoint, or of the first one. */
+export function deliveriesSection(api, { show }) {
   const place = h('div')
 
   async function load() {
@@ -41,14 +46,23 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
 
   function deliveriesOf(endpoints) {
     const list = h('div')
+    let current = endpoints
     const names = webhookNames(endpoints, ({ description, url }) => description ?? url)
     const options = endpoints.map(({ id }, at) => [id, names[at]])
-    const chosen = select(options, endpointId ?? endpoints[0].id)
+    const chosen = select(options, sessionStorage.getItem(CHOSEN))
     const onlyFailed = h('input', { type: 'checkbox' })
-    const chosenEndpoint = () => endpoints.find(({ id }) => id === chosen.value)
+    const chosenEndpoint = () => current.find(({ id }) => id === chosen.value)
     const cardOf = (delivery) => card(delivery, chosenEndpoint(), refresh)
     const refresh = () => fillPlace(list, () => cardPages(page, cardOf, none))
-    chosen.addEventListener('change', refresh)
+    const update = () =>
+      fillPlace(list, async () => {
+        current = await api.list('/webhook-endpoints') // It may have begun to fail meanwhile.
+        return cardPages(page, cardOf, none)
+      })
+    chosen.addEventListener('change', () => {
+      chooseEndpoint({ id: chosen.value })
+      refresh()
+    })
     onlyFailed.addEventListener('change', refresh)
 
     function page(cursor) {
@@ -76,6 +90,7 @@ export function deliveriesSection(api, { show, argument: endpointId }) {
       h('div', { class: 'filters' }, [
         field('Webhook', 'endpoint', chosen),
         h('label', { class: 'option' }, [onlyFailed, 'Só as que falharam']),
+        button('Atualizar', update),
       ]),
       list,
     ]

@@ -15,6 +15,7 @@ import { openForm, overlapField, showSecret } from '../ui/dialogs.js'
 import { h } from '../ui/dom.js'
 import { formatAgo, formatMoment, formatNumber } from '../ui/format.js'
 import { eventName, webhookNames } from '../ui/names.js'
+import { chooseEndpoint } from './deliveries.js'
 import { openWebhookForm } from './webhook-form.js'
 
 const LEAD =
@@ -83,12 +84,15 @@ export function webhooksSection(api, { show }) {
       ]),
       h('div', { class: 'card-actions' }, [
         isEnabled
-          ? cardButton(
-              'Enviar um teste',
-              change('test', 'Teste na fila. Veja o resultado em Entregas.'),
-            )
+          ? cardButton('Enviar um teste', () => {
+              chooseEndpoint(endpoint)
+              return change('test', 'Teste na fila. Veja o resultado em Entregas.')()
+            })
           : cardButton('Ativar', () => enable(endpoint)),
-        cardButton('Ver entregas', () => show('entregas', endpoint.id)),
+        cardButton('Ver entregas', () => {
+          chooseEndpoint(endpoint)
+          show('entregas')
+        }),
         moreActions(`Mais ações de ${name}`, [
           cardButton('Editar', () => edit(endpoint)),
           cardButton('Trocar segredo', () => rollSecret(endpoint)),

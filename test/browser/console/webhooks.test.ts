@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ConsoleService, startConsoleService } from '../../support/console/console-browser.ts'
+import { createWebhooks } from '../../support/console/create-webhooks.ts'
 import { buttonsWith, openPage, PHONE } from '../../support/http/browser.ts'
 
 let service: ConsoleService
@@ -8,17 +9,6 @@ beforeAll(async () => {
   service = await startConsoleService()
 })
 afterAll(() => service.close())
-
-/** Creates a webhook of each description with the session of the page. */
-async function createWebhooks(page: Page, accountId: string, descriptions: readonly string[]) {
-  await page.evaluate(`(async () => {
-    const headers = { 'content-type': 'application/json' }
-    for (const description of ${JSON.stringify(descriptions)}) {
-      const body = { url: 'https://erp.example/' + description, events: ['*'], description }
-      await fetch('/v1/accounts/${accountId}/webhook-endpoints', { method: 'POST', headers, body: JSON.stringify(body) })
-    }
-  })()`)
-}
 
 it('a webhook is registered, changed and removed, and its deliveries are shown', async () => {
   const link = await service.createLink('acc_hooks')

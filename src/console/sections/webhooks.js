@@ -13,10 +13,11 @@ import {
 } from '../ui/components.js'
 import { openForm, overlapField, showSecret } from '../ui/dialogs.js'
 import { h } from '../ui/dom.js'
-import { formatAgo, formatMoment, formatNumber } from '../ui/format.js'
+import { formatAgo } from '../ui/format.js'
 import { eventName, webhookNames } from '../ui/names.js'
 import { chooseEndpoint } from './deliveries.js'
 import { openWebhookForm } from './webhook-form.js'
+import { offerReplay, openReplay } from './webhook-replay.js'
 
 const LEAD =
   'Um webhook avisa o seu sistema assim que um pedido muda, por exemplo quando é pago ou reembolsado.'
@@ -88,7 +89,7 @@ export function webhooksSection(api, { show }) {
               chooseEndpoint(endpoint)
               return change('test', 'Teste na fila. Veja o resultado em Entregas.')()
             })
-          : cardButton('Ativar', () => enable(endpoint)),
+          : cardButton('Ativar', () => enable(endpoint, name)),
         cardButton('Ver entregas', () => {
           chooseEndpoint(endpoint)
           show('entregas')
@@ -96,6 +97,10 @@ export function webhooksSection(api, { show }) {
         moreActions(`Mais ações de ${name}`, [
           cardButton('Editar', () => edit(endpoint)),
           cardButton('Trocar segredo', () => rollSecret(endpoint)),
+          isEnabled &&
+            cardButton('Repetir avisos que falharam…', () =>
+              openReplay(replayOf(endpoint, name, endpoint.failing_since)),
+            ),
           isEnabled && cardButton('Desativar', change('disable', 'Desativado.')),
           cardButton('Remover', () => remove(endpoint), 'danger-quiet'),
         ]),
@@ -115,27 +120,19 @@ export function webhooksSection(api, { show }) {
     return changed
   }
 
-  async function enable(endpoint) {
+  async function enable(endpoint, name) {
     const said = 'Ativado: os avisos guardados serão enviados.'
     const enabled = await run(() => api.post(`${pathOf(endpoint)}/enable`), said)
-    if (enabled?.failed_since) offerReplay(endpoint, enabled.failed_since)
+    if (enabled?.failed_since) offerReplay(replayOf(endpoint, name, enabled.failed_since))
   }
 
-  /** What failed or expired is not held, so that enabling does not send it. */
-  function offerReplay(endpoint, since) {
-    openForm({
-      title: 'Repetir os avisos que falharam?',
-      intro: `O webhook está ativo, e os avisos guardados serão enviados. Os que falharam de vez desde ${formatMoment(since)} só chegam se você os repetir. Cada um leva o mesmo “webhook-id”, e o seu sistema ignora os que já tratou.`,
-      action: 'Repetir avisos',
-      refresh,
-      async submit(_data, idempotencyKey) {
-        const body = { since, failed: true }
-        const path = `${pathOf(endpoint)}/replay`
-        const { replayed } = await api.post(path, body, idempotencyKey)
-        toast(replayedText(replayed))
-      },
-    })
-  }
+  /** What the form of a replay needs. */
+  const replayOf = (endpoint, name, since) => ({
+    name,
+    since,
+    replay: (body, key) => api.post(`${pathOf(endpoint)}/replay`, body, key),
+    refresh,
+  })
 
   const createButton = () => button('Cadastrar webhook', create, 'primary')
 
@@ -205,11 +202,6 @@ export function webhooksSection(api, { show }) {
 function stateOf({ status, failing_since: failingSince }) {
   if (status !== 'enabled') return ['Desativado', 'off']
   return failingSince ? ['Com falhas', 'bad'] : ['Ativo', 'good']
-}
-
-function replayedText(count) {
-  if (count === 0) return 'Nenhum aviso tinha falhado de vez.'
-  return count === 1 ? '1 aviso será repetido.' : `${formatNumber(count)} avisos serão repetidos.`
 }
 
 function eventsText(events) {

@@ -27,10 +27,11 @@ const RUNNING =
  * `Idempotency-Key`; its error is shown in the dialog, which then stays open. `refresh` reads again
  * what a failed call may have changed, or found changed.
  */
-export function openForm({ title, intro, fields = [], action, isDanger = false, submit, refresh }) {
+export function openForm(options) {
+  const { title, intro, fields = [], action, isDanger = false, submit, refresh } = options
   const error = h('p', { class: 'error', role: 'alert' })
   const send = h('button', { type: 'submit', class: isDanger ? 'danger' : 'primary' }, action)
-  const cancel = button('Cancelar', () => dialog.close())
+  const cancel = button(options.dismiss ?? 'Cancelar', () => dialog.close())
   const inputs = h('div', { class: 'inputs' }, fields)
   const idempotencyKey = crypto.randomUUID()
   const form = h('form', { onsubmit }, [

@@ -11,8 +11,8 @@ const PAYLOADS = [
 ]
 
 /**
- * Asks for the settings of an endpoint, new or `current`; `save` receives the body of the call, and
- * its `Idempotency-Key`.
+ * Asks for the settings of an endpoint, new or `current`; `save` receives the body of the call,
+ * with what differs from `current`, and its `Idempotency-Key`.
  */
 export function openWebhookForm({ title, action, current, refresh, save }) {
   const url = h('input', {
@@ -48,9 +48,18 @@ export function openWebhookForm({ title, action, current, refresh, save }) {
         ...(data.get('source') === 'test' && { test: true }),
         description: data.get('description'), // An empty one removes that of `current`.
       }
-      return save(body, idempotencyKey)
+      return save(current ? changesOf(current, body) : body, idempotencyKey)
     },
   })
+}
+
+/** Only these: the others may have been changed in another tab meanwhile. */
+function changesOf(current, body) {
+  const textOf = (value) => (Array.isArray(value) ? value.toSorted().join() : (value ?? ''))
+  const changed = Object.entries(body).filter(
+    ([name, value]) => textOf(value) !== textOf(current[name]),
+  )
+  return Object.fromEntries(changed)
 }
 
 function eventFields(events) {

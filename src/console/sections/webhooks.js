@@ -156,7 +156,8 @@ export function webhooksSection(api, { show }) {
       current: endpoint,
       refresh,
       async save(body) {
-        await api.patch(pathOf(endpoint), body)
+        // The API refuses a change of nothing.
+        if (Object.keys(body).length > 0) await api.patch(pathOf(endpoint), body)
         toast('Salvo. Vale em até 5 segundos.')
         refresh()
       },

@@ -75,6 +75,37 @@ it('an edit removes the description of a webhook, and a double click sends one t
   await page.close()
 })
 
+it('an edit keeps what another tab has changed meanwhile', async () => {
+  const link = await service.createLink('acc_tabs')
+  const { page } = await openPage(service.browser, link, PHONE)
+  await createWebhooks(page, 'acc_tabs', ['ERP'])
+  await page.getByRole('navigation').getByText('Webhooks').click()
+  await page.getByRole('heading', { name: 'ERP' }).waitFor()
+  const press = (name: string) => buttonsWith(page, name).click()
+  await page.locator('summary').click()
+  await press('Editar')
+  await page.evaluate(`(async () => {
+    const path = '/v1/accounts/acc_tabs/webhook-endpoints'
+    const [{ id }] = (await (await fetch(path)).json()).data
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ url: 'https://novo.example/avisos', events: ['order.paid'] })
+    await fetch(path + '/' + id, { method: 'PATCH', headers, body })
+  })()`)
+  await page.getByLabel('Descrição').fill('Notas')
+  await press('Salvar')
+  await page.getByRole('heading', { name: 'Notas' }).waitFor()
+  const card = await page.locator('.card').innerText()
+  expect(card).toContain('https://novo.example/avisos')
+  expect(card).toContain('Pedido pago')
+  await page.getByText('Salvo.').waitFor()
+
+  await page.locator('summary').click()
+  await press('Editar')
+  await press('Salvar') // Nothing has changed.
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.close()
+})
+
 it('two webhooks with the same address and description have different names', async () => {
   const { page } = await openPage(service.browser, await service.createLink('acc_twins'), PHONE)
   await createWebhooks(page, 'acc_twins', ['ERP', 'ERP', 'Loja'])

@@ -113,6 +113,10 @@ export function showSecret({ title, secret, warning, next, lost }) {
     h('div', { class: 'actions' }, [button('Já guardei', () => dialog.close())]),
   ])
   const dialog = openDialog(title, content, { closedby: 'none', class: 'showing' })
+  const keep = (event) => event.preventDefault()
+  dialog.addEventListener('cancel', keep) // For browsers without `closedby`.
+  addEventListener('beforeunload', keep)
+  dialog.addEventListener('close', () => removeEventListener('beforeunload', keep))
   copy.focus()
 }
 

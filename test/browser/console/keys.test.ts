@@ -34,6 +34,27 @@ it('the card of a key says whether it reads orders, and with personal data', asy
   await page.close()
 })
 
+it('neither Esc nor a reload loses a key that is shown once', async () => {
+  const { page } = await openPage(service.browser, await service.createLink('acc_shown'), DESKTOP)
+  await page.getByRole('button', { name: 'Criar chave' }).first().click()
+  await page.getByLabel('Nome').fill('ERP')
+  await page.getByRole('dialog').getByRole('button', { name: 'Criar chave' }).click()
+  await page.getByRole('dialog', { name: 'Chave criada' }).waitFor()
+  // As a browser that does not know it.
+  await page.evaluate("document.querySelector('dialog').removeAttribute('closedby')")
+  await page.keyboard.press('Escape')
+  const asked = page.waitForEvent('dialog')
+  await page.evaluate('void setTimeout(() => location.reload())')
+  const question = await asked
+  expect(question.type()).toBe('beforeunload')
+  await question.dismiss()
+  expect(await page.getByLabel('Guarde este texto').inputValue()).toMatch(/^key_live_/)
+  await page.getByRole('button', { name: 'Já guardei' }).click()
+  await page.getByRole('heading', { name: 'ERP' }).waitFor()
+  await reloadPage(page)
+  await page.close()
+})
+
 it('the newest of more keys than a page of the API holds comes first', async () => {
   for (let at = 1; at <= 101; at += 1) await service.createKey('acc_many', `Chave ${at}`)
   const { page } = await openPage(service.browser, await service.createLink('acc_many'), DESKTOP)

@@ -6,10 +6,26 @@ export const badge = ([text, tone]) => h('span', { class: `badge ${tone}` }, tex
 /** Marks what belongs to the sandbox. */
 export const testBadge = () => badge(['Teste', 'test'])
 
-/** A double click counts once: the second one may reach a button that replaced the first. */
-export const button = (text, action, kind = '') => {
-  const onclick = ({ detail }) => detail < 2 && action()
-  return h('button', { type: 'button', class: kind, onclick }, text)
+/**
+ * A double click counts once: the second one may reach a button that replaced the first. While a
+ * promise of `action` is pending, the button is busy, and further clicks do nothing.
+ */
+export function button(text, action, kind = '') {
+  const element = h('button', { type: 'button', class: kind, onclick }, text)
+
+  async function onclick({ detail }) {
+    if (detail > 1 || element.ariaBusy === 'true') return
+    const result = action()
+    if (!(result instanceof Promise)) return
+    element.ariaBusy = 'true'
+    try {
+      await result
+    } finally {
+      element.ariaBusy = null
+    }
+  }
+
+  return element
 }
 
 /**

@@ -106,6 +106,27 @@ it('an edit keeps what another tab has changed meanwhile', async () => {
   await page.close()
 })
 
+it('a slow test of a webhook is sent once, and its button is busy meanwhile', async () => {
+  const link = await service.createLink('acc_slow')
+  const { page, requests } = await openPage(service.browser, link, PHONE)
+  await createWebhooks(page, 'acc_slow', ['ERP'])
+  const end = Promise.withResolvers<void>()
+  await page.route('**/test', async (route) => {
+    await end.promise
+    await route.continue()
+  })
+  await page.getByRole('navigation').getByText('Webhooks').click()
+  const send = buttonsWith(page, 'Enviar um teste')
+  await send.click()
+  await page.locator('button[aria-busy]').waitFor()
+  await send.click()
+  end.resolve()
+  await page.getByText('Teste na fila').waitFor()
+  await page.locator('button[aria-busy]').waitFor({ state: 'detached' })
+  expect(requests.filter((url) => url.endsWith('/test')).length).toBe(1)
+  await page.close()
+})
+
 it('two webhooks with the same address and description have different names', async () => {
   const { page } = await openPage(service.browser, await service.createLink('acc_twins'), PHONE)
   await createWebhooks(page, 'acc_twins', ['ERP', 'ERP', 'Loja'])

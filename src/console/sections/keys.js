@@ -66,7 +66,8 @@ export function keysSection(api, { argument }) {
   function card(key) {
     const name = key.name ?? 'Chave sem nome'
     const usable = isActiveKey(key)
-    const cardButton = buttonOf(`${name}, …${key.last_four}`)
+    const fullName = `${name}, …${key.last_four}`
+    const cardButton = buttonOf(fullName)
     return h('li', { class: key.test ? 'card test' : 'card' }, [
       h('div', { class: 'card-top' }, [
         h('h2', {}, name),
@@ -84,8 +85,8 @@ export function keysSection(api, { argument }) {
       ]),
       usable &&
         h('div', { class: 'card-actions' }, [
-          cardButton('Trocar', () => roll(key, name)),
-          cardButton('Revogar', () => revoke(key, name), 'danger-quiet'),
+          cardButton('Trocar', () => roll(key, fullName)),
+          cardButton('Revogar', () => revoke(key, fullName), 'danger-quiet'),
         ]),
     ])
   }
@@ -93,7 +94,13 @@ export function keysSection(api, { argument }) {
   const createButton = () => button('Criar chave', () => create(), 'primary')
 
   function create(source) {
-    const name = h('input', { required: true, maxlength: '100', autocomplete: 'off' })
+    const name = h('input', {
+      required: true,
+      pattern: '.*\\S.*',
+      title: 'Escreva um nome, não só espaços.',
+      maxlength: '100',
+      autocomplete: 'off',
+    })
     openForm({
       title: 'Criar chave',
       fields: [
@@ -107,7 +114,7 @@ export function keysSection(api, { argument }) {
       async submit(data, idempotencyKey) {
         const seconds = Number(data.get('life'))
         const body = {
-          name: data.get('name'),
+          name: data.get('name').trim(),
           ...(data.get('source') === 'test' && { test: true }),
           ...(data.get('personal') === 'masked' && { scopes: [MASKED] }),
           ...(seconds > 0 && { expires_in_seconds: seconds }),

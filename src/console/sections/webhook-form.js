@@ -14,7 +14,7 @@ const PAYLOADS = [
  * Asks for the settings of an endpoint, new or `current`; `save` receives the body of the call,
  * with what differs from `current`, and its `Idempotency-Key`.
  */
-export function openWebhookForm({ title, action, current, refresh, save }) {
+export function openWebhookForm({ title, intro, action, current, refresh, save }) {
   const url = h('input', {
     type: 'url',
     required: true,
@@ -29,6 +29,7 @@ export function openWebhookForm({ title, action, current, refresh, save }) {
   })
   openForm({
     title,
+    intro,
     fields: [
       field('Endereço que recebe os avisos (URL)', 'url', url, URL_HINT),
       current === undefined && sourceField('Avisar sobre'),

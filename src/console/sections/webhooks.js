@@ -95,14 +95,14 @@ export function webhooksSection(api, { show }) {
           show('entregas')
         }),
         moreActions(`Mais ações de ${name}`, [
-          cardButton('Editar', () => edit(endpoint)),
-          cardButton('Trocar segredo', () => rollSecret(endpoint)),
+          cardButton('Editar', () => edit(endpoint, name)),
+          cardButton('Trocar segredo', () => rollSecret(endpoint, name)),
           isEnabled &&
             cardButton('Repetir avisos que falharam…', () =>
               openReplay(replayOf(endpoint, name, endpoint.failing_since)),
             ),
           isEnabled && cardButton('Desativar', change('disable', 'Desativado.')),
-          cardButton('Remover', () => remove(endpoint), 'danger-quiet'),
+          cardButton('Remover', () => remove(endpoint, name), 'danger-quiet'),
         ]),
       ]),
     ])
@@ -149,9 +149,10 @@ export function webhooksSection(api, { show }) {
     })
   }
 
-  function edit(endpoint) {
+  function edit(endpoint, name) {
     openWebhookForm({
       title: 'Editar webhook',
+      intro: name,
       action: 'Salvar',
       current: endpoint,
       refresh,
@@ -164,11 +165,10 @@ export function webhooksSection(api, { show }) {
     })
   }
 
-  function rollSecret(endpoint) {
+  function rollSecret(endpoint, name) {
     openForm({
       title: 'Trocar o segredo',
-      intro:
-        'Durante o prazo, cada aviso leva a assinatura dos dois segredos. Se uma troca anterior ainda está no prazo, o segredo de antes dela termina agora.',
+      intro: `Webhook: ${name}. Durante o prazo, cada aviso leva a assinatura dos dois segredos. Se uma troca anterior ainda está no prazo, o segredo de antes dela termina agora.`,
       fields: [overlapField('Prazo do segredo atual', 'Nenhum: ele pode ter vazado')],
       action: 'Trocar segredo',
       refresh,
@@ -181,10 +181,10 @@ export function webhooksSection(api, { show }) {
     })
   }
 
-  function remove(endpoint) {
+  function remove(endpoint, name) {
     openForm({
       title: 'Remover este webhook?',
-      intro: `Nada mais será enviado a ${endpoint.url}. Não dá para desfazer.`,
+      intro: `Nada mais será enviado a ${name}. Não dá para desfazer.`,
       action: 'Remover webhook',
       isDanger: true,
       refresh,

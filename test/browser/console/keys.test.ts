@@ -34,6 +34,29 @@ it('the card of a key says whether it reads orders, and with personal data', asy
   await page.close()
 })
 
+it('a name of spaces is refused, and a form names the key that it changes', async () => {
+  await service.createKey('acc_twins', 'ERP')
+  const { page } = await openPage(service.browser, await service.createLink('acc_twins'), DESKTOP)
+  await page.getByRole('button', { name: 'Criar chave' }).first().click()
+  const name = page.getByLabel('Nome')
+  const create = page.getByRole('dialog').getByRole('button', { name: 'Criar chave' })
+  await name.fill('   ')
+  await create.click()
+  expect(await name.evaluate((input) => input.matches(':invalid'))).toBe(true)
+  await name.fill('  ERP ')
+  await create.click()
+  await page.getByRole('button', { name: 'Já guardei' }).click()
+  await page.getByRole('heading', { name: 'ERP' }).nth(1).waitFor()
+  expect(await page.locator('.card h2').allTextContents()).toEqual(['ERP', 'ERP'])
+  const end = await page.locator('.card').first().locator('code').innerText()
+  for (const action of ['Trocar', 'Revogar']) {
+    await page.locator('.card').first().getByRole('button', { name: action }).click()
+    await page.getByRole('heading', { name: `“ERP, ${end}”` }).waitFor()
+    await page.getByRole('button', { name: 'Cancelar' }).click()
+  }
+  await page.close()
+})
+
 it('neither Esc nor a reload loses a key that is shown once', async () => {
   const { page } = await openPage(service.browser, await service.createLink('acc_shown'), DESKTOP)
   await page.getByRole('button', { name: 'Criar chave' }).first().click()

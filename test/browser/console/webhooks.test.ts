@@ -136,6 +136,14 @@ it('two webhooks with the same address and description have different names', as
   const names = await tests.evaluateAll((buttons) => buttons.map(({ ariaLabel }) => ariaLabel))
   expect([names.length, new Set(names).size]).toEqual([3, 3])
   expect(names).toContain('Enviar um teste: Loja, https://erp.example/Loja')
+  for (const action of ['Editar', 'Trocar segredo', 'Remover']) {
+    await page.locator('.card').nth(1).locator('summary').click()
+    await page.locator('.card').nth(1).getByRole('button', { name: action }).click()
+    const [, object] = String(names[1]).split(': ')
+    await page.getByRole('dialog').getByText(String(object)).waitFor()
+    await page.getByRole('button', { name: 'Cancelar' }).click()
+    await page.locator('.card').nth(1).locator('summary').click()
+  }
   await buttonsWith(page, 'Ver entregas').first().click()
   await page.getByRole('combobox').waitFor()
   const options = await page.getByRole('combobox').locator('option').allTextContents()

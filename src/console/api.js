@@ -32,7 +32,9 @@ export async function call(method, path, body, idempotencyKey) {
     document.dispatchEvent(new CustomEvent('session-doubtful'))
   }
   const isRunning = response.status === 409 && response.headers.has('retry-after')
-  throw new CallError(json?.error?.message ?? UNEXPECTED, response.status, isRunning)
+  const message = json?.error?.message ?? UNEXPECTED
+  // The messages are those of the management API, and the page says “webhook”.
+  throw new CallError(message.replace(/\bendpoint/g, 'webhook'), response.status, isRunning)
 }
 
 async function send(method, path, body, idempotencyKey) {

@@ -20,6 +20,9 @@ import { DELIVERY_STATES, eventName, webhookNames } from '../ui/names.js'
 const LEAD =
   'Cada aviso enviado ao seu sistema, e se ele o recebeu. Um aviso que falhou é repetido sozinho por até 3 dias.'
 
+/** One that is held is sent when its webhook is enabled. */
+const RESENDABLE = ['delivered', 'failed', 'expired', 'canceled']
+
 const REDIRECT =
   'o seu sistema redirecionou o aviso: aponte o endereço para o destino do redirecionamento'
 const RESENT = 'O aviso será enviado de novo agora.'
@@ -89,7 +92,7 @@ export function deliveriesSection(api, { show }) {
     return [
       h('div', { class: 'filters' }, [
         field('Webhook', 'endpoint', chosen),
-        h('label', { class: 'option' }, [onlyFailed, 'Só as que falharam']),
+        h('label', { class: 'option' }, [onlyFailed, 'Só os que falharam']),
         button('Atualizar', update),
       ]),
       list,
@@ -116,7 +119,7 @@ export function deliveriesSection(api, { show }) {
         ['Próxima tentativa', delivery.next_at && nextOf(delivery, endpoint)],
       ]),
       h('div', { class: 'card-actions' }, [
-        delivery.state !== 'pending' && buttonOf(object)('Reenviar', resend),
+        RESENDABLE.includes(delivery.state) && buttonOf(object)('Reenviar', resend),
         attempts.length > 1 &&
           h('details', { class: 'attempts' }, [
             h('summary', { 'aria-label': `${attemptsText}: ${object}` }, attemptsText),

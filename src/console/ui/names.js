@@ -59,7 +59,7 @@ export const DELIVERY_STATES = {
   delivered: ['Entregue', 'good'],
   failed: ['Falhou', 'bad'],
   held: ['Em espera', 'off'],
-  canceled: ['Cancelada', 'off'],
+  canceled: ['Cancelado', 'off'],
   expired: ['Falhou de vez', 'bad'],
 }
 

@@ -76,3 +76,23 @@ it('"Atualizar" reads the deliveries of the same filter, and whether the webhook
   expect((await read).url()).toContain('state=failed')
   await page.locator('.card').getByText('o endereço está falhando').waitFor()
 })
+
+it('only a delivery that ended has "Reenviar"', async () => {
+  await open('acc_states', ['ERP'], 'Webhooks')
+  const states = ['pending', 'held', 'delivered', 'failed', 'expired', 'canceled']
+  await deliver(...states.map((state) => ({ ...delivery, id: `dlv_${state}`, state })))
+  await show('Entregas')
+  await page.getByRole('heading', { name: 'Pedido pago' }).first().waitFor()
+  const cards = await page.locator('.card').allInnerTexts()
+  const isOffered = cards.map((text) => text.includes('Reenviar'))
+  expect(isOffered).toEqual([false, false, true, true, true, true])
+})
+
+it('a message of the service says webhook, as the page does', async () => {
+  await open('acc_words', ['ERP'], 'Entregas')
+  await chosen().waitFor()
+  const error = { message: 'O endpoint está desativado. Ative-o antes.' }
+  await page.route('**/deliveries?*', (route) => route.fulfill({ status: 409, json: { error } }))
+  await buttonsWith(page, 'Atualizar').click()
+  await page.getByText('O webhook está desativado. Ative-o antes.').waitFor()
+})

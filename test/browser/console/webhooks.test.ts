@@ -259,7 +259,7 @@ it('the card of a delivery explains what its last attempt means', async () => {
   expect(cards[0]).toContain('o endereço está falhando, e as tentativas ficam mais raras')
   for (const [index, [, meaning]] of meanings.entries()) expect(cards[index]).toContain(meaning)
 
-  await page.getByLabel('Só as que falharam').check()
+  await page.getByLabel('Só os que falharam').check()
   await page.getByText('Os que ainda serão repetidos estão “Na fila”').waitFor()
   await page.close()
 })

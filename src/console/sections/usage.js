@@ -5,7 +5,7 @@ import { formatNumber } from '../ui/format.js'
 import { usageChart } from './usage-chart.js'
 
 const LEAD =
-  'Quantas vezes os sistemas com as suas chaves leram os pedidos, nos últimos 30 dias. Chaves de teste contam também.'
+  'Quantas vezes os sistemas com as suas chaves leram os pedidos, nos últimos 30 dias. Cada dia termina às 21h de Brasília (meia-noite UTC). Chaves de teste contam também.'
 const LIMITED =
   'Algumas requisições passaram do limite por segundo e não foram atendidas. Peça a quem cuida do sistema que espere antes de repetir.'
 const DAYS = 30

@@ -62,6 +62,7 @@ export function openForm(options) {
     const message = messageOf(failure)
     if (dialog.open) {
       error.textContent = message
+      error.scrollIntoView({ block: 'nearest' })
       if (isStale) dialog.addEventListener('close', refresh, { once: true })
     } else {
       toast(inputs.inert ? UNKNOWN : message)
@@ -92,7 +93,11 @@ export function showSecret({ title, secret, warning, next, lost }) {
     'Copiar',
   ])
 
-  const refused = h('p', { role: 'alert' }, 'O texto está selecionado: copie com Ctrl+C.')
+  const refused = h(
+    'p',
+    { role: 'alert' },
+    'O texto está selecionado: copie com Ctrl+C, ou toque nele e segure para copiar.',
+  )
 
   async function onCopy() {
     input.select()

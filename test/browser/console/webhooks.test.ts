@@ -127,6 +127,19 @@ it('a slow test of a webhook is sent once, and its button is busy meanwhile', as
   await page.close()
 })
 
+it('the error of a form is scrolled into the view of a small screen', async () => {
+  const link = await service.createLink('acc_small')
+  const { page } = await openPage(service.browser, link, { width: 320, height: 400 })
+  await page.getByRole('navigation').getByText('Webhooks').click()
+  await buttonsWith(page, 'Cadastrar webhook').first().click()
+  await page.getByLabel('Endereço').fill('https://10.0.0.1/avisos')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('Envie uma URL https pública').waitFor()
+  const bottom = `(({ bottom }) => bottom)(document.querySelector('dialog .error').getBoundingClientRect())`
+  expect(await page.evaluate(bottom)).toBeLessThanOrEqual(400)
+  await page.close()
+})
+
 it('two webhooks with the same address and description have different names', async () => {
   const { page } = await openPage(service.browser, await service.createLink('acc_twins'), PHONE)
   await createWebhooks(page, 'acc_twins', ['ERP', 'ERP', 'Loja'])

@@ -30,9 +30,9 @@ export interface EachTestServices {
   run(...args: readonly string[]): Promise<ProcessResult>
   /**
    * Starts a reindex and stops it: the new index has every order and receives writes, but is not
-   * read.
+   * read. `shards`: as many as now by default.
    */
-  beginReindex(): Promise<void>
+  beginReindex(shards?: number): Promise<void>
 }
 
 /** Registers the hooks of {@link EachTestServices}; `settings` are added to those of the stores. */
@@ -78,9 +78,13 @@ export function useServices(settings: Record<string, string> = {}): EachTestServ
       return delays
     },
     run: (...args) => runCommand(['index', ...args], backend.env),
-    async beginReindex() {
+    async beginReindex(shards) {
       const stop = new AbortController()
-      const build = reindexing().build({ onProgress: () => stop.abort(), signal: stop.signal })
+      const build = reindexing().build({
+        onProgress: () => stop.abort(),
+        signal: stop.signal,
+        ...(shards !== undefined && { shards }),
+      })
       await expect(build).rejects.toThrow()
     },
   }

@@ -11,10 +11,10 @@ import {
   versionRecordsDefinition,
   withShards,
 } from './index-definition.ts'
-import { concreteIndex, type IndexNames } from './index-names.ts'
-import { indexLostError, readPresence } from './index-presence.ts'
+import { concreteIndex, type IndexNames, isVersionOf } from './index-names.ts'
+import { type IndexPresence, indexLostError, readPresence } from './index-presence.ts'
 import { keysLostError, readKeyPresence } from './lost-keys.ts'
-import { areVersionRecordsLost, versionRecordsLostError } from './lost-version-records.ts'
+import { findLostVersionRecords, versionRecordsLostError } from './lost-version-records.ts'
 import { managementDefinitions } from './management-definitions.ts'
 import { webhookDefinitions } from './webhook-definitions.ts'
 
@@ -33,7 +33,7 @@ export interface EnsureIndices {
    * The indices of orders, version records and the lease. Creates the orders index only if none of
    * the three exists, and first those of keys and accounts.
    * @throws IndexLost when it is missing and another exists, or this process has used it; also when
-   *   no version records exist beside something written
+   *   the version records that a writer would read are missing beside something written
    */
   orders(): Promise<void>
   /**
@@ -81,10 +81,11 @@ export function createEnsureIndices(
       await createOrdersIndex(concreteIndex(names.orders, 1))
     }
     if (!isComplete) {
-      const lost = presence.kind === 'present' && (await areVersionRecordsLost(options, presence))
-      if (lost && needsVersionRecords) throw versionRecordsLostError(names)
-      await createRemaining({ exceptVersionRecords: lost })
-      isComplete = !lost
+      const isPresent = presence.kind === 'present'
+      const lost = isPresent ? await findLostVersionRecords(options, presence) : null
+      if (lost !== null && needsVersionRecords) throw versionRecordsLostError(lost)
+      await createRemaining(presence, { exceptVersionRecords: lost !== null })
+      isComplete = lost === null
     }
     isUsed = true
   }
@@ -96,10 +97,15 @@ export function createEnsureIndices(
     await createIndex(version, aliases, withShards({}, shards))
   }
 
-  async function createRemaining({ exceptVersionRecords = false } = {}): Promise<void> {
+  async function createRemaining(
+    { records }: Pick<IndexPresence, 'records'>,
+    { exceptVersionRecords = false } = {},
+  ): Promise<void> {
     await putTemplate()
+    // Beside another version, version 1 would be an empty one that a writer reads.
+    const hasVersionRecords = records.some((index) => isVersionOf(names.versionRecords, index))
     const remaining = recordDefinitions(names, shards).filter(
-      ([alias]) => !(exceptVersionRecords && alias === names.versionRecords),
+      ([alias]) => !((exceptVersionRecords || hasVersionRecords) && alias === names.versionRecords),
     )
     // At the same time, so that OpenSearch starts their shards in fewer updates of its cluster
     // state.
@@ -146,13 +152,14 @@ export function createEnsureIndices(
     recreateKeys: createKeys,
     recreateOrders: (version) =>
       mutex(async () => {
+        const presence = await readPresence(options)
         await createOrdersIndex(version)
-        await createRemaining()
+        await createRemaining(presence)
       }),
     recreateVersionRecords: (version) =>
       mutex(async () => {
         await createIndex(version, [names.versionRecords], versionRecordsDefinition(shards))
-        await createRemaining()
+        await createRemaining({ records: [version] })
       }),
   }
 }

@@ -88,3 +88,8 @@ export function indexVersion(index: string): number {
 export function concreteIndex(alias: string, version: number | '*'): string {
   return `${alias}-v${version}`
 }
+
+/** Whether this is a version of the index behind the alias, by its whole name. */
+export function isVersionOf(alias: string, index: string): boolean {
+  return index === concreteIndex(alias, indexVersion(index))
+}

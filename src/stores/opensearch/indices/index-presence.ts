@@ -14,6 +14,8 @@ export interface IndexPresence {
   records: readonly string[]
   /** Versions of the orders index, with or without the alias. */
   versions: readonly string[]
+  /** Whether a version of the version records has their alias. */
+  hasVersionRecords: boolean
 }
 
 export interface PresenceOptions {
@@ -46,6 +48,9 @@ export async function readPresence({
   const found = {
     records: Object.keys(aliases).filter(isRecord),
     versions: Object.keys(aliases).filter(names.isVersion),
+    hasVersionRecords: Object.values(aliases).some(
+      ({ aliases }) => names.versionRecords in aliases,
+    ),
   }
   const hasLiveAlias =
     Object.values(aliases).some(({ aliases }) => names.orders in aliases) ||

@@ -12,7 +12,7 @@ import { createEnsureIndices } from './ensure-indices.ts'
 import { concreteIndex, indexVersion } from './index-names.ts'
 import { type IndexPresence, type PresenceOptions, readPresence } from './index-presence.ts'
 import { type KeyPresence, readKeyPresence } from './lost-keys.ts'
-import { areVersionRecordsLost, readLease } from './lost-version-records.ts'
+import { findLostVersionRecords, readLease } from './lost-version-records.ts'
 
 type RecoveryOptions = PresenceOptions & { shards?: number }
 
@@ -24,8 +24,9 @@ type RecoveryOptions = PresenceOptions & { shards?: number }
 export async function initOpenSearchAfterLoss(options: RecoveryOptions): Promise<IndexRecovery> {
   const presence = await readPresence(options)
   if (presence.kind === 'lost') return recreateOrders(options, presence)
-  if (presence.kind === 'present' && (await areVersionRecordsLost(options, presence)))
-    return recreateVersionRecords(options, presence)
+  const lostRecords =
+    presence.kind === 'present' ? await findLostVersionRecords(options, presence) : null
+  if (lostRecords !== null) return recreateVersionRecords(options, presence, lostRecords)
   const keys = await readKeyPresence(options)
   if (keys.areLost) return recreateKeys(options, keys)
   if (presence.kind === 'never-created')
@@ -81,17 +82,18 @@ async function recreateOrders(
 async function recreateVersionRecords(
   options: RecoveryOptions,
   { records }: IndexPresence,
+  lost: string,
 ): Promise<IndexRecovery> {
   const { client, names, deadlineMs, shards } = options
   const document = leaseDocument(client, names, deadlineMs)
   for (;;) {
     const lease = await readLease(options, records)
-    const named = lease?.record.version_records ?? []
-    const [first = concreteIndex(names.versionRecords, 1), ...others] = named
+    const [first = lost, ...others] = lease?.record.version_records ?? []
     const alone = lease && others.length > 0 && { ...lease.record, version_records: [first] }
     if (alone && !(await document.replace(lease, alone))) continue
     await createEnsureIndices(client, names, deadlineMs, shards).recreateVersionRecords(first)
-    return { created: first, lost: VERSION_RECORD_INDEX, unused: [] }
+    const unused = others.filter((index) => records.includes(index))
+    return { created: first, lost: VERSION_RECORD_INDEX, unused }
   }
 }
 

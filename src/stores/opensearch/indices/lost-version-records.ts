@@ -3,24 +3,35 @@ import { IndexLost, VERSION_RECORD_INDEX } from '../../index-lost.ts'
 import { hasAlias } from '../client/aliases.ts'
 import { countDocuments } from '../client/shards.ts'
 import { type LeaseState, leaseDocument } from '../lease-document.ts'
-import { concreteIndex, type IndexNames, indexVersion } from './index-names.ts'
+import { concreteIndex, indexVersion, isVersionOf } from './index-names.ts'
 import type { IndexPresence, PresenceOptions } from './index-presence.ts'
 
 /**
- * Whether no index of version records is left although something was written. A first start that
- * was interrupted has written nothing.
+ * The index of version records that is lost: the writer would read it, and something was written.
+ * `null` without a loss. A first start that was interrupted has written nothing.
  * @throws Unavailable
  */
-export async function areVersionRecordsLost(
+export async function findLostVersionRecords(
   options: PresenceOptions,
-  { records }: IndexPresence,
-): Promise<boolean> {
+  { records, hasVersionRecords }: IndexPresence,
+): Promise<string | null> {
   const { client, names, deadlineMs } = options
-  if (records.some((index) => isVersionOf(names.versionRecords, index))) return false
-  if (await hasAlias(client, deadlineMs, names.versionRecords)) return false
-  if (!(await hasWritten(options, records))) return false
+  const hasRecordAlias = () => hasAlias(client, deadlineMs, names.versionRecords)
+  // The alias may be on an index of another name, such as a restored one.
+  if (hasVersionRecords || (await hasRecordAlias())) return null
+  const existing = records.filter((index) => isVersionOf(names.versionRecords, index))
+  const lease = await readLease(options, records)
+  // Without a lease, any version may only lack the alias.
+  if (lease === null && existing.length > 0) return null
+  if (lease === null && !(await hasDocuments(options, names.orders))) return null
+  const [read = concreteIndex(names.versionRecords, 1), other = read] =
+    lease?.record.version_records ?? []
+  if (existing.includes(read)) return null
+  // After the switch of a reindex, the older index has every record, and a rollback makes it live.
+  // Before the switch, the newer one is incomplete.
+  if (indexVersion(other) < indexVersion(read) && existing.includes(other)) return null
   // Read again, because another process may have created them meanwhile, and then written.
-  return !(await hasAlias(client, deadlineMs, names.versionRecords))
+  return (await hasRecordAlias()) ? null : read
 }
 
 /** The lease, unless its index is missing. @throws Unavailable */
@@ -58,14 +69,10 @@ export async function hasDocuments(
 }
 
 /** The error for lost version records, with the ways to recover. */
-export function versionRecordsLostError({ versionRecords }: IndexNames): IndexLost {
+export function versionRecordsLostError(index: string): IndexLost {
   return new IndexLost(
-    `there is no index ${versionRecords}, and the writer lease or the orders remember writes`,
+    `there is no index ${index}, and the writer lease or the orders remember writes`,
     'An empty one would accept versions older than the stored orders, also of erased orders. ',
     VERSION_RECORD_INDEX,
   )
-}
-
-function isVersionOf(alias: string, index: string): boolean {
-  return index === concreteIndex(alias, indexVersion(index))
 }

@@ -40,6 +40,17 @@ const write = (...sources: object[]) =>
     return await results.finally(() => index.close())
   })
 
+async function expectEachWriterToFail(missing: string): Promise<void> {
+  await expect(write(order(1))).rejects.toBeInstanceOf(IndexLost)
+  for (const args of [['init'], ['reindex'], ['reindex', '--finish'], ['reindex', '--rollback']]) {
+    const { code, stderr } = await command(...args)
+    expect({ args, code }).toEqual({ args, code: 1 })
+    expect(stderr).toContain('the index of the version records is lost')
+    expect(stderr).toContain(`there is no index ${test.prefix}${missing}`)
+    expect(stderr).toContain('"index init --after-loss"')
+  }
+}
+
 describe('lost version records', () => {
   it.each([
     ['the writer lease', []],
@@ -48,13 +59,7 @@ describe('lost version records', () => {
     await write(order(2))
     await test.refresh()
     await lose('order-heads-v1', ...alsoLost)
-    await expect(write(order(1))).rejects.toBeInstanceOf(IndexLost)
-    for (const args of [['init'], ['reindex'], ['reindex', '--finish']]) {
-      const { code, stderr } = await command(...args)
-      expect({ args, code }).toEqual({ args, code: 1 })
-      expect(stderr).toContain('the index of the version records is lost')
-      expect(stderr).toContain('"index init --after-loss"')
-    }
+    await expectEachWriterToFail('order-heads-v1')
     expect(await versionRecordIndices()).toEqual([])
   })
 
@@ -140,6 +145,39 @@ describe('lost version records', () => {
     await test.reindexing.build({ shards: 2 })
     await lose('order-heads-v2')
     expect(await command('reindex', '--rollback')).toMatchObject({ code: 0 })
+    expect(await write(order(1))).toEqual(['older'])
+  })
+
+  it('a copy that a reindex was building replaces no lost version records', async () => {
+    await write(order(2))
+    await test.beginReindex(2)
+    await lose('order-heads-v1')
+    await expectEachWriterToFail('order-heads-v1')
+    expect(await versionRecordIndices()).toEqual(['order-heads-v2'])
+    const recovered = await command('init', '--after-loss')
+    expect(recovered).toMatchObject({ code: 0 })
+    expect(recovered.stderr).toContain(`${test.prefix}order-heads-v1 is empty`)
+    expect(recovered.stderr).toContain(`${test.prefix}order-heads-v2 is no longer used`)
+    expect(await write(order(3))).toEqual(['written'])
+    expect(await command('reindex', '--rollback')).toMatchObject({ code: 0 })
+    expect(await write(order(2))).toEqual(['older'])
+  })
+
+  it('an index that an interrupted attempt left replaces no lost version records', async () => {
+    await write(order(2))
+    await opensearch('PUT', `${test.prefix}order-heads-v2`)
+    await lose('order-heads-v1')
+    await expectEachWriterToFail('order-heads-v1')
+    expect(await versionRecordIndices()).toEqual(['order-heads-v2'])
+  })
+
+  it('version records that only lost their alias are neither lost nor created again', async () => {
+    await write(order(2))
+    await test.reindexing.build({ shards: 2 })
+    await test.reindexing.finish()
+    await opensearch('DELETE', `${test.prefix}order-heads-v2/_alias/${test.prefix}order-heads`)
+    expect(await command('init')).toMatchObject({ code: 0 })
+    expect(await versionRecordIndices()).toEqual(['order-heads-v2'])
     expect(await write(order(1))).toEqual(['older'])
   })
 })

@@ -1,3 +1,4 @@
+import { indexVersion } from '../indices/index-names.ts'
 import type { WriteTargets } from './change-write-targets.ts'
 import type { IndexVersions } from './index-versions.ts'
 
@@ -9,14 +10,19 @@ type Versions = Pick<IndexVersions, 'olderThan' | 'liveIndex'>
  * @throws Error when another index is read: a fence would move the read alias away from it
  */
 export async function hasLeftovers(versions: Versions, targets: WriteTargets): Promise<boolean> {
-  const older = await olderVersions(versions, targets)
-  if (!older.some(({ hasAlias, hasFencedAlias }) => hasFencedAlias || !hasAlias)) return false
   const [live] = targets.orders
   const read = await versions.liveIndex()
-  if (read === live) return true
-  throw new Error(
-    `${read} is read, and the next writer makes ${live} live: nothing was removed; check "index status"`,
-  )
+  if (read !== live) {
+    const rollback =
+      indexVersion(read) > indexVersion(live)
+        ? '; "index reindex --rollback" continues an interrupted one'
+        : ''
+    throw new Error(
+      `${read} is read, and the next writer makes ${live} live: nothing was removed; check "index status"${rollback}`,
+    )
+  }
+  const older = await olderVersions(versions, targets)
+  return older.some(({ hasAlias, hasFencedAlias }) => hasFencedAlias || !hasAlias)
 }
 
 /**

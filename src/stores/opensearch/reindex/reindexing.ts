@@ -60,7 +60,7 @@ export function createReindexing(
       await ensureIndices.existingOrders()
       const before = await targets.read()
       const phase = reindexPhase(before)
-      if (phase.kind === 'single') return removeUnused(before)
+      if (phase.kind === 'single') return removeUnused(before, events)
       const isSwitched = phase.kind === 'switched'
       const [restored, dropped] = isSwitched ? [phase.old, phase.live] : [phase.live, phase.next]
       await checkExists(restored, phase)
@@ -131,12 +131,19 @@ export function createReindexing(
     throw new Error(`${index} is missing, so a rollback is impossible: ${remedy}`)
   }
 
-  /** Removes what an attempt created that ended before the dual write. @throws Error without any */
-  async function removeUnused({ orders: [live], versionRecords: [records = ''] }: WriteTargets) {
+  /**
+   * Removes what an attempt created that ended before the dual write, and what an interrupted
+   * rollback left, whose request a writer may not have applied yet. @throws Error without any
+   */
+  async function removeUnused(before: WriteTargets, events: ReindexEvents) {
+    const [live] = before.orders
+    const [records = ''] = before.versionRecords
     const newer = await Promise.all([live, records].map(versions.newerThan))
     const unused = newer.flat()
-    if (unused.length > 0) return { live, removed: await remove(live, unused) }
-    throw new Error(`${live} is the only index: there is nothing to roll back`)
+    if (unused.length === 0)
+      throw new Error(`${live} is the only index: there is nothing to roll back`)
+    await targets.change(before, before, events)
+    return { live, removed: await remove(live, unused) }
   }
 
   /** Removes indices that are neither live nor write targets. */

@@ -139,3 +139,26 @@ describe('finish after an interruption', () => {
     ])
   })
 })
+
+it('a rollback that was interrupted before its fence continues, and finish refers to it', async () => {
+  await test.services.initialize()
+  await test.write(sourceOrder({ id: 'ord_0' }))
+  await test.reindexing.build({ shards: 2 })
+  const path = `${name('writer')}/_doc/orders`
+  const { _source: lease } = await opensearch<{ _source: object }>('GET', path)
+  const requested = {
+    ...lease,
+    targets: [name('orders-v1')],
+    version_records: [name('order-heads-v1')],
+  }
+  await opensearch('PUT', path, requested)
+  await expect(test.reindexing.finish()).rejects.toThrow(
+    /orders-v2 is read, .*orders-v1 live: nothing was removed.*"index reindex --rollback" continues/,
+  )
+  expect(await test.reindexing.rollBack()).toEqual({
+    live: name('orders-v1'),
+    removed: ['orders-v2', 'order-heads-v2'].map(name),
+  })
+  expect(await indices()).toEqual(['order-heads-v1', 'orders-v1'])
+  expect((await readDocuments(test, 'orders')).size).toBe(1)
+})

@@ -109,6 +109,8 @@ export function createBuild(options: BuildOptions): Reindexing['build'] {
 
   /** An interrupted reindex continues with the index that it created. */
   async function checkShards(next: string, requested: number | undefined): Promise<void> {
+    if (!(await versions.exists(next)))
+      throw new Error(`${next} is missing: "index reindex --rollback" removes it from the lease`)
     const shards = await versions.shards(next)
     if (requested === undefined || requested === shards) return
     throw new Error(

@@ -92,7 +92,7 @@ it.each([
     await opensearch('PUT', path, lease)
     expect(await thrownBy(writeRestarted(order(2)))).toEqual(
       new Unavailable(
-        `a write target is missing: "index reindex --finish" or "--rollback" removes it from the lease: no such index [${test.prefix}${missing}]`,
+        `a write target is missing: "index reindex --${command}" removes it from the lease: no such index [${test.prefix}${missing}]`,
       ),
     )
     expect(await test.run('reindex', `--${command}`)).toMatchObject({ code: 0 })
@@ -101,6 +101,33 @@ it.each([
     expect(await amount()).toBe(2)
   },
 )
+
+it.each(['orders-v2', 'order-heads-v2'])(
+  'a writer during a build without %s refers to the rollback, which succeeds',
+  async (lost) => {
+    const missing = `${test.prefix}${lost}`
+    await test.write(order(1))
+    await test.beginReindex(2)
+    await opensearch('DELETE', missing)
+    expect(await thrownBy(writeRestarted(order(2)))).toEqual(
+      new Unavailable(
+        `a write target is missing: "index reindex --rollback" removes it from the lease: no such index [${missing}]`,
+      ),
+    )
+    expect(await test.run('reindex', '--rollback')).toMatchObject({ code: 0 })
+    await writeRestarted(order(2))
+    expect(await amount()).toBe(2)
+  },
+)
+
+it('a reindex whose new index is missing refers to the rollback', async () => {
+  await test.write(order(1))
+  await test.beginReindex()
+  await opensearch('DELETE', `${test.prefix}orders-v2`)
+  await expect(test.reindexing.build()).rejects.toThrow(
+    `${test.prefix}orders-v2 is missing: "index reindex --rollback"`,
+  )
+})
 
 it('a rollback to an index that was lost during a build changes no lease', async () => {
   interface Lease {

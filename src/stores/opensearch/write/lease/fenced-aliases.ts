@@ -8,7 +8,7 @@ import { write } from '../../client/client.ts'
 import { TOMBSTONES } from '../../client/documents/tombstone.ts'
 import { IndexMissing, isRejectedWith, NOT_FOUND } from '../../client/errors.ts'
 import { countDocuments } from '../../client/shards.ts'
-import { concreteIndex } from '../../indices/index-names.ts'
+import { concreteIndex, indexVersion } from '../../indices/index-names.ts'
 import type { PresenceOptions } from '../../indices/index-presence.ts'
 import { readVersionRecordIndices } from '../../indices/version-record-index.ts'
 
@@ -64,7 +64,7 @@ export function createFencedAliases({
         ...[...targets, ...records].map((index) => ({
           add: { index, alias: names.writeAlias(index, epoch), is_write_index: true },
         })),
-      ]).catch((error) => nameMissingTarget(error, targets))
+      ]).catch((error) => nameMissingTarget(error, [targets, versionRecords]))
     },
 
     async makeFirstTargetLive(epoch, [index = ''], live, versionRecords) {
@@ -106,14 +106,20 @@ export function createFencedAliases({
   }
 
   /** Such as after a restore of a lease from before the end of a reindex. */
-  async function nameMissingTarget(error: unknown, targets: readonly string[]): Promise<never> {
+  async function nameMissingTarget(
+    error: unknown,
+    lists: readonly (readonly string[])[],
+  ): Promise<never> {
     if (!(error instanceof IndexMissing)) throw error
-    const existing = await existingIndices(client, deadlineMs, targets)
-    const missing = targets.find((index) => !existing.includes(index))
-    if (missing === undefined) throw error
-    throw new IndexMissing(
-      `a write target is missing: "index reindex --finish" or "--rollback" removes it from the lease: no such index [${missing}]`,
-    )
+    const existing = await existingIndices(client, deadlineMs, lists.flat())
+    for (const list of lists) {
+      const missing = list.find((index) => !existing.includes(index))
+      if (missing === undefined) continue
+      throw new IndexMissing(
+        `a write target is missing: ${remedyOf(missing, list)}: no such index [${missing}]`,
+      )
+    }
+    throw error
   }
 
   async function updateAliases(actions: object[]): Promise<void> {
@@ -123,6 +129,15 @@ export function createFencedAliases({
     if (!acknowledged)
       throw new Unavailable('a node of OpenSearch did not acknowledge the new write aliases')
   }
+}
+
+/** A reindex created the later of two versions. Before its switch, only the earlier is complete. */
+function remedyOf(missing: string, [read = '', other = read]: readonly string[]): string {
+  const isSwitched = indexVersion(other) < indexVersion(read)
+  if (missing === other && isSwitched) return '"index reindex --finish" removes it from the lease'
+  if (read !== other && (missing === other || isSwitched))
+    return '"index reindex --rollback" removes it from the lease'
+  return 'docker/recovery.md, "A lost index"'
 }
 
 /** Matches the documents of releases before a generation. */

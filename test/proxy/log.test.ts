@@ -1,4 +1,4 @@
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { startProxy } from '../support/http/proxy.ts'
 import { openSocket } from '../support/http/raw-http.ts'
 import { openServedStore } from '../support/stores/served-store.ts'
@@ -26,6 +26,9 @@ it.each([
         frontend: 'tls',
         status: 0,
         refused: '-',
+        server: '-',
+        termination: expect.any(String),
+        duration_ms: expect.any(Number),
         error: expect.stringMatching(cause),
         tls_error: expect.stringMatching(/./),
       })
@@ -34,3 +37,17 @@ it.each([
     }
   },
 )
+
+it.each([
+  ['a malformed request', 400, 'GET /a b HTTP/1.1\r\n\r\n'],
+  ['unfinished headers', 408, 'GET / HTTP/1.1\r\nHost: x'],
+])('the edge logs the status of %s', async (_, status, text) => {
+  const edge = await startProxy([await store.serve()], { EDGE_HEADERS_TIMEOUT: '1s' })
+  onTestFinished(edge.stop)
+  const socket = await edge.open()
+  socket.on('error', () => {}) // The edge may reset the connection.
+  socket.write(text)
+  await expect.poll(edge.log).toContain(`"status":${status},`)
+  expect(await edge.log()).not.toContain('127.0.0.1')
+  socket.destroy()
+})

@@ -7,7 +7,7 @@ import { createBuild, removeCopyAliases } from './build-index.ts'
 import type { WriteTargets } from './change-write-targets.ts'
 import { completeVersionRecords } from './complete-version-records.ts'
 import { createIndexVersions } from './index-versions.ts'
-import { hasLeftovers, unusedLeftovers } from './leftover-versions.ts'
+import { checkRead, hasLeftovers, unusedLeftovers } from './leftover-versions.ts'
 import { type ReindexPhase, reindexPhase } from './reindex-phase.ts'
 import {
   createRequestedTargets,
@@ -60,7 +60,7 @@ export function createReindexing(
       await ensureIndices.existingOrders()
       const before = await targets.read()
       const phase = reindexPhase(before)
-      if (phase.kind === 'single') return removeUnused(before, events)
+      if (phase.kind === 'single') return removeUnused(before)
       const isSwitched = phase.kind === 'switched'
       const [restored, dropped] = isSwitched ? [phase.old, phase.live] : [phase.live, phase.next]
       await checkExists(restored, phase)
@@ -133,16 +133,14 @@ export function createReindexing(
 
   /**
    * Removes what an attempt created that ended before the dual write, and what an interrupted
-   * rollback left, whose request a writer may not have applied yet. @throws Error without any
+   * rollback left once a writer has applied it. @throws Error without any
    */
-  async function removeUnused(before: WriteTargets, events: ReindexEvents) {
-    const [live] = before.orders
-    const [records = ''] = before.versionRecords
+  async function removeUnused({ orders: [live], versionRecords: [records = ''] }: WriteTargets) {
+    await checkRead(versions, live)
     const newer = await Promise.all([live, records].map(versions.newerThan))
     const unused = newer.flat()
     if (unused.length === 0)
       throw new Error(`${live} is the only index: there is nothing to roll back`)
-    await targets.change(before, before, events)
     return { live, removed: await remove(live, unused) }
   }
 

@@ -140,7 +140,7 @@ describe('finish after an interruption', () => {
   })
 })
 
-it('a rollback that was interrupted before its fence continues, and finish refers to it', async () => {
+it('a rollback that was interrupted before its fence continues once a writer has applied it', async () => {
   await test.services.initialize()
   await test.write(sourceOrder({ id: 'ord_0' }))
   await test.reindexing.build({ shards: 2 })
@@ -152,13 +152,15 @@ it('a rollback that was interrupted before its fence continues, and finish refer
     version_records: [name('order-heads-v1')],
   }
   await opensearch('PUT', path, requested)
-  await expect(test.reindexing.finish()).rejects.toThrow(
-    /orders-v2 is read, .*orders-v1 live: nothing was removed.*"index reindex --rollback" continues/,
-  )
+  // A lease that was restored from before a finished reindex looks the same.
+  const isRefused = /orders-v2 is read, .*orders-v1 live: nothing was removed/
+  await expect(test.reindexing.finish()).rejects.toThrow(isRefused)
+  await expect(test.reindexing.rollBack()).rejects.toThrow(isRefused)
+  await test.write(sourceOrder({ id: 'ord_1' }))
   expect(await test.reindexing.rollBack()).toEqual({
     live: name('orders-v1'),
     removed: ['orders-v2', 'order-heads-v2'].map(name),
   })
   expect(await indices()).toEqual(['order-heads-v1', 'orders-v1'])
-  expect((await readDocuments(test, 'orders')).size).toBe(1)
+  expect((await readDocuments(test, 'orders')).size).toBe(2)
 })

@@ -1,6 +1,9 @@
 /** How a reindex reports its progress, and how it is stopped. */
 export interface ReindexEvents {
-  /** Compared and total documents of the new index; comparisons repeat until nothing is missing. */
+  /**
+   * Compared and total documents of the new index; comparisons repeat until nothing is missing. Of
+   * `finish`: verified and total documents of the live index.
+   */
   onProgress?(scanned: number, total: number): void
   /** Receives the reason of a delay, in words for an operator. */
   onDelay?(reason: string): void

@@ -54,23 +54,19 @@ async function runReindex(
 ) {
   const { stdout, stderr } = context
   const signal = abortOnSignal(context)
-  const progress = createReindexProgress(stderr, monotonicClock)
+  const step = finish ? 'verified' : 'compared'
+  const progress = createReindexProgress(stderr, monotonicClock, step)
+  const events = { onProgress: progress.update, onDelay: progress.printLine, signal }
   try {
     if (finish || rollback) {
-      const events = { onDelay: progress.printLine, signal }
       const result = await (finish ? reindexing.finish(events) : reindexing.rollBack(events))
+      progress.end()
       const removed = result.removed.join(', ') || 'nothing'
       if (json) printJson(result, context)
       else stdout.write(`${result.live} is read; removed: ${removed}\n`)
       return
     }
-    const { update: onProgress, printLine: onDelay } = progress
-    const summary = await reindexing.build({
-      onProgress,
-      onDelay,
-      signal,
-      ...(shards !== undefined && { shards }),
-    })
+    const summary = await reindexing.build({ ...events, ...(shards !== undefined && { shards }) })
     progress.end()
     if (json) printJson(summary, context)
     else stdout.write(`${summaryText(summary)}\n`)
@@ -94,13 +90,13 @@ function summaryText(summary: ReindexSummary): string {
   ].join('\n')
 }
 
-/** Shows the progress of a reindex. `clock`: monotonic milliseconds. */
-export function createReindexProgress(screen: Screen, clock: Clock) {
+/** Shows the progress of a step of a reindex. `clock`: monotonic milliseconds. */
+export function createReindexProgress(screen: Screen, clock: Clock, step: 'compared' | 'verified') {
   const { show, printLine, clear } = createStatusLine(screen, clock)
   return {
-    update(compared: number, total: number) {
-      const percent = Math.floor((100 * compared) / Math.max(1, total))
-      show(`${percent}% · ${compared} of ${total} documents compared`)
+    update(done: number, total: number) {
+      const percent = Math.floor((100 * done) / Math.max(1, total))
+      show(`${percent}% · ${done} of ${total} documents ${step}`)
     },
     /** Prints a permanent line. */
     printLine,

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { monotonicClock } from '../../../lib/clock.ts'
+import { type Clock, monotonicClock } from '../../../lib/clock.ts'
 import { isSameTargets, type LeaseRecord } from '../lease-document.ts'
 import { acquireLease } from '../write/lease/acquire-lease.ts'
 import type { Fence } from '../write/lease/fence.ts'
@@ -11,6 +11,8 @@ export interface ChangeWriteTargetsOptions extends Omit<LeaseOptions, 'onTargets
   maxWriteTimestamp(): Promise<number>
   /** Receives the reason of a delay, in words for an operator. */
   onDelay(reason: string): void
+  /** Monotonic milliseconds, for the intervals between reports of a delay. */
+  waitClock?: Clock
   signal?: AbortSignal | undefined
 }
 
@@ -23,6 +25,7 @@ export interface WriteTargets {
 const POLL_MS = 50
 /** A writer reads its lease document more often. */
 const LOG_AFTER_MS = 5_000
+const LOG_INTERVAL_MS = 60_000
 
 /**
  * Requests new write targets in the lease document and waits until a writer has applied them: see
@@ -61,11 +64,10 @@ async function waitUntilApplied(
   options: ChangeWriteTargetsOptions,
   targets: WriteTargets,
 ): Promise<void> {
-  const { document, signal } = options
+  const { document, waitClock = monotonicClock, signal } = options
   const applied = new AbortController()
   const signals = [applied.signal, ...(signal ? [signal] : [])]
-  const startedAt = monotonicClock()
-  let isLogged = false
+  let nextLogAt = waitClock() + LOG_AFTER_MS
   let isAttempted = false
   let failure: unknown
   const ownAttempt = becomeWriterBriefly(options, targets, AbortSignal.any(signals)).then(
@@ -83,11 +85,11 @@ async function waitUntilApplied(
       if (record !== undefined && !isRequested(record, targets)) throw new Error(CHANGED_MEANWHILE)
       if (failure !== undefined) throw failure
       if (isAttempted) return // A writer that took over since may die before it applies them.
-      if (!isLogged && monotonicClock() - startedAt > LOG_AFTER_MS) {
+      if (waitClock() > nextLogAt) {
         options.onDelay(
           `waiting for the writer (${record?.holder}) to write to ${[...targets.orders, ...targets.versionRecords].join(', ')}`,
         )
-        isLogged = true
+        nextLogAt = waitClock() + LOG_INTERVAL_MS
       }
       await pause(POLL_MS)
     }

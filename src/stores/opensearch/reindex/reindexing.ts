@@ -79,8 +79,10 @@ export function createReindexing(
   /** An old index may hold the only good copy of a document. @throws Error for a damaged one */
   async function verifyBeforeRemoval(
     phase: Exclude<ReindexPhase, { kind: 'building' }>,
-    { onDelay = () => {}, signal }: ReindexEvents,
+    { onProgress = () => {}, onDelay = () => {}, signal }: ReindexEvents,
   ): Promise<void> {
+    const total = await versions.count(phase.live)
+    let verified = 0
     const rollback =
       phase.kind === 'switched' ? `; "index reindex --rollback" makes ${phase.old} live again` : ''
     await verifyChecksums({
@@ -89,7 +91,10 @@ export function createReindexing(
       index: phase.live,
       aliasOf: (index) => index,
       nextStep: `${REPAIR_HINT}${rollback}. Nothing was removed`,
-      onPage() {},
+      onPage(documents) {
+        verified += documents
+        onProgress(verified, Math.max(verified, total))
+      },
       onDelay,
       signal,
       epoch: () => 0,

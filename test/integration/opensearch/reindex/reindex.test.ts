@@ -88,6 +88,14 @@ describe('a reindex', () => {
     expect(Object.values(await documents('orders-v2'))).toMatchObject([order, order, order])
   })
 
+  it('finish reports the verified documents of the live index', async () => {
+    await write(3)
+    await test.reindexing.build()
+    const progress: number[][] = []
+    await test.reindexing.finish({ onProgress: (...counts) => progress.push(counts) })
+    expect(progress).toEqual([[3, 3]])
+  })
+
   it('finish keeps the live index only', async () => {
     await write(3)
     await test.reindexing.build()

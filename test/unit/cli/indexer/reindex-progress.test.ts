@@ -3,12 +3,16 @@ import { createReindexProgress } from '../../../../src/cli/indexer/reindex.ts'
 import { createScreen, WIPE } from '../../../support/cli/screens.ts'
 
 /** The terminal output for this many documents. */
-function terminalOutput(compared: number, total: number): string[] {
+function terminalOutput(
+  done: number,
+  total: number,
+  step: 'compared' | 'verified' = 'compared',
+): string[] {
   const screen = createScreen()
   let nowMs = 0
-  const { update, printLine, end } = createReindexProgress(screen, () => nowMs)
+  const { update, printLine, end } = createReindexProgress(screen, () => nowMs, step)
   nowMs += 1_000
-  update(compared, total)
+  update(done, total)
   printLine('OpenSearch does not respond; retrying')
   end()
   return screen.written
@@ -20,6 +24,10 @@ it('reindex progress shows the compared documents and yields to a permanent line
     WIPE,
     'OpenSearch does not respond; retrying\n',
   ])
+})
+
+it('the progress of a finish shows the verified documents', () => {
+  expect(terminalOutput(1_000, 3_000, 'verified')[0]).toBe('33% · 1000 of 3000 documents verified')
 })
 
 it.each([

@@ -20,6 +20,7 @@ const seconds = (ms: number) => Math.max(0, Math.round(ms) / 1000)
  */
 export function indexStatus(overview: IndexOverview, backlog: StreamBacklog | null) {
   const { documents, orders, newestWrittenKey, indices, missingFilters, writer } = overview
+  const { missingTargets, pendingTargets } = overview
   const { lastWriteTimestamp, clockMs } = overview.writeTimestamps
   const newest = newestWrittenKey ?? 0
   const aheadMs = writeTimestampsAheadMs({
@@ -35,6 +36,8 @@ export function indexStatus(overview: IndexOverview, backlog: StreamBacklog | nu
       return { name, read, fed, documents, bytes, shards: shards.map(shardStatus) }
     }),
     missing_filters: missingFilters,
+    missing_targets: missingTargets.map(({ name, remedy }) => ({ name, next_step: remedy })),
+    pending_targets: [...pendingTargets],
     writer: writer && writerStatus(writer),
     newest_visible_change: formatInstantOrNull(newestWrittenKey),
     lag_seconds: isLagKnown ? seconds(clockMs - newest) : null,
@@ -66,6 +69,7 @@ export function statusLines(status: IndexStatus): string[] {
     ['documents', `${documents}`],
     ['orders known', `${orders_known}`],
     ...indices.flatMap(indexRows),
+    ...targetRows(status),
     ...missingFilterRows(status),
     ['writer', writer === null ? 'none' : writerText(writer)],
     ['newest visible change', status.newest_visible_change ?? 'none'],
@@ -108,6 +112,18 @@ function oversizedRows({ name, shards }: IndexPartStatus): [string, string][] {
       'oversized shards',
       `${numbers} of ${name}: more than ${MAX_ADVISED_SHARD_BYTES / 1_000_000_000} GB. Run "index reindex --shards N" with N above ${shards.length}`,
     ],
+  ]
+}
+
+function targetRows({ missing_targets, pending_targets }: IndexStatus): [string, string][] {
+  const missing = missing_targets.map(({ name, next_step }): [string, string] => [
+    'missing write target',
+    `${name}: no change can be written. ${next_step}`,
+  ])
+  if (pending_targets.length === 0) return missing
+  return [
+    ...missing,
+    ['new write targets', `${pending_targets.join(', ')}: requested, not applied yet`],
   ]
 }
 

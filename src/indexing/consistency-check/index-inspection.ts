@@ -91,6 +91,13 @@ export function writeTimestampsAheadMs({
   return Math.max(0, (lastWriteTimestamp ?? 0) - clockMs)
 }
 
+/** An index that must be written and does not exist, so no change can be written. */
+export interface MissingTarget {
+  name: string
+  /** What an operator does about it. */
+  remedy: string
+}
+
 export interface IndexOverview {
   /** Documents that a search can find. */
   documents: number
@@ -101,6 +108,9 @@ export interface IndexOverview {
   indices: readonly IndexPart[]
   /** The filters that are refused, because the live index lacks their fields. */
   missingFilters: readonly string[]
+  missingTargets: readonly MissingTarget[]
+  /** The write targets that were requested, while no writer has applied them yet. */
+  pendingTargets: readonly string[]
   /** `null` before the first writer, and when a writer needs no lease. */
   writer: WriterOverview | null
   writeTimestamps: WriteTimestampState

@@ -103,6 +103,8 @@ export function createSqliteInspection(db: DatabaseSync, pageSize = PAGE_SIZE): 
           { name: file, read: true, fed: true, documents: documents as number, bytes, shards: [] },
         ],
         missingFilters: [],
+        missingTargets: [],
+        pendingTargets: [],
         writer: null, // The transaction is the lease.
         writeTimestamps: await writeTimestamps(),
       }

@@ -17,6 +17,7 @@ import { isSameState } from '../lease-observation.ts'
 import { createStoreClock } from '../write/lease/store-clock.ts'
 import { readVisibleStats } from '../write/lease/write-timestamps.ts'
 import type { OpenSearchInspectionOptions } from './inspection-options.ts'
+import { readWriteTargetState } from './write-target-state.ts'
 
 type Options = OpenSearchInspectionOptions
 
@@ -26,10 +27,11 @@ const PROBE_INTERVAL_MS = 100
 export async function readOverview(options: Options, maxProbeMs: number): Promise<IndexOverview> {
   // First and alone, so that a missing index is reported by one error.
   const visible = await readVisibleStats(options.client, options.names, options.deadlineMs)
-  const [orders, indices, { writer, targets }, writeTimestamps] = await Promise.all([
+  const [orders, indices, { writer, targets }, targetState, writeTimestamps] = await Promise.all([
     countVersionRecords(options),
     readIndices(options),
     probeWriter(options, maxProbeMs),
+    readWriteTargetState(options),
     readWriteTimestamps(options, options.deadlineMs),
   ])
   const liveAliases = indices.filter(({ read }) => read).flatMap(({ aliases }) => aliases)
@@ -42,6 +44,7 @@ export async function readOverview(options: Options, maxProbeMs: number): Promis
     missingFilters: filterGenerations
       .filter((generation) => !liveAliases.includes(options.names.filterAlias(generation)))
       .flatMap(paramsOfGeneration),
+    ...targetState,
     writer,
     writeTimestamps,
   }

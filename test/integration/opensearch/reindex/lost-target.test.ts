@@ -119,3 +119,42 @@ describe('beside an active writer', () => {
     expect(retries).toEqual([expect.stringMatching(/no such index \[.*-v2\]; retrying$/)])
   })
 })
+
+describe('in the status', () => {
+  const build = () => test.reindexing.build({ shards: 2 })
+  const begin = () => test.beginReindex(2)
+  const status = async () => JSON.parse((await test.run('status', '--json', '--wait', '0s')).stdout)
+  beforeEach(() => test.write(sourceOrder()))
+
+  it.each([
+    ['orders-v1', 'finish', build],
+    ['order-heads-v1', 'finish', build],
+    ['orders-v2', 'rollback', begin],
+    ['order-heads-v2', 'rollback', begin],
+  ])('a lost %s is listed with the command that removes it: %s', async (lost, command, reindex) => {
+    await reindex()
+    expect(await status()).toMatchObject({ missing_targets: [], pending_targets: [] })
+    await remove(lost)
+    const next_step = `"index reindex --${command}" removes it from the lease`
+    expect(await status()).toMatchObject({
+      missing_targets: [{ name: name(lost), next_step }],
+      pending_targets: [],
+    })
+    expect((await test.run('status', '--wait', '0s')).stdout).toContain(
+      `missing write target:  ${name(lost)}: no change can be written. ${next_step}\n`,
+    )
+    expect(await test.run('reindex', `--${command}`)).toMatchObject({ code: 0 })
+    expect(await status()).toMatchObject({ missing_targets: [], pending_targets: [] })
+  })
+
+  it('write targets that no writer has applied yet are listed as requested', async () => {
+    await opensearch('POST', `${name('writer')}/_update/orders`, { doc: { fed: [] } })
+    const targets = [name('orders-v1'), name('order-heads-v1')]
+    expect(await status()).toMatchObject({ missing_targets: [], pending_targets: targets })
+    expect((await test.run('status', '--wait', '0s')).stdout).toMatch(
+      /^new write targets: +\S+orders-v1, \S+order-heads-v1: requested, not applied yet$/m,
+    )
+    await test.write(sourceOrder({ id: 'ord_2' }))
+    expect(await status()).toMatchObject({ pending_targets: [] })
+  })
+})

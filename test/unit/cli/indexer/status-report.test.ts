@@ -22,6 +22,8 @@ const statusOfUse = (use: { read: boolean; fed: boolean }, shards: ShardPart[] =
       newestWrittenKey: null,
       indices: [index],
       missingFilters: [],
+      missingTargets: [],
+      pendingTargets: [],
       writer: null,
       writeTimestamps: { lastWriteTimestamp: null, clockMs: 0 },
     },

@@ -8,9 +8,10 @@ import { write } from '../../client/client.ts'
 import { TOMBSTONES } from '../../client/documents/tombstone.ts'
 import { IndexMissing, isRejectedWith, NOT_FOUND } from '../../client/errors.ts'
 import { countDocuments } from '../../client/shards.ts'
-import { concreteIndex, indexVersion } from '../../indices/index-names.ts'
+import { concreteIndex } from '../../indices/index-names.ts'
 import type { PresenceOptions } from '../../indices/index-presence.ts'
 import { readVersionRecordIndices } from '../../indices/version-record-index.ts'
+import { missingTargets } from './missing-target.ts'
 
 /** The aliases that a fence moves: the write aliases of its epoch, and those that readers use. */
 export interface FencedAliases {
@@ -112,14 +113,10 @@ export function createFencedAliases({
   ): Promise<never> {
     if (!(error instanceof IndexMissing)) throw error
     const existing = await existingIndices(client, deadlineMs, lists.flat())
-    for (const list of lists) {
-      const missing = list.find((index) => !existing.includes(index))
-      if (missing === undefined) continue
-      throw new IndexMissing(
-        `a write target is missing: ${remedyOf(missing, list)}: no such index [${missing}]`,
-      )
-    }
-    throw error
+    const [missing] = missingTargets(lists, existing)
+    if (missing === undefined) throw error
+    const { name, remedy } = missing
+    throw new IndexMissing(`a write target is missing: ${remedy}: no such index [${name}]`)
   }
 
   async function updateAliases(actions: object[]): Promise<void> {
@@ -129,15 +126,6 @@ export function createFencedAliases({
     if (!acknowledged)
       throw new Unavailable('a node of OpenSearch did not acknowledge the new write aliases')
   }
-}
-
-/** A reindex created the later of two versions. Before its switch, only the earlier is complete. */
-function remedyOf(missing: string, [read = '', other = read]: readonly string[]): string {
-  const isSwitched = indexVersion(other) < indexVersion(read)
-  if (missing === other && isSwitched) return '"index reindex --finish" removes it from the lease'
-  if (read !== other && (missing === other || isSwitched))
-    return '"index reindex --rollback" removes it from the lease'
-  return 'docker/recovery.md, "A lost index"'
 }
 
 /** Matches the documents of releases before a generation. */

@@ -127,9 +127,7 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
     },
     disable({ id, url }, reason, failedAt, refusal) {
       lanes.stop(id)
-      let mayBeApplied = false
       transitions.enqueue(id, async () => {
-        const isRepeated = mayBeApplied
         // A success that overtook the failure may have cleared it. A replay and a notice need it.
         const knownSince = lanes.get(id)?.health.failingSince ?? failedAt
         const failingSince = Math.min(knownSince, failedAt)
@@ -139,10 +137,8 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
         }
         await endpoints.update(id, (endpoint) => {
           if (endpoint.disabledReason !== null || endpoint.url !== url) return null
-          // A command enabled it, which clears the failure. The first one of a 410 may be unsaved.
-          const hasFailure = reason === 'gone' && !isRepeated
-          if (!hasFailure && endpoint.failingSince === null) return null
-          mayBeApplied = true
+          // A command enabled it, which clears the failure.
+          if (reason === 'failing' && endpoint.failingSince === null) return null
           return { ...endpoint, isBreakerOpen: false, disabledReason: reason, failingSince }
         })
         // Another 410 or a command may have changed it, which the directory may not show yet.
@@ -155,9 +151,11 @@ export function createEndpointLifecycle(options: EndpointLifecycleOptions): Endp
         // Before the hold, which includes it.
         const refused = refusal?.delivery ?? null
         const decided = isMoved ? await resend(refused) : refused
-        if (current?.disabledReason === null) {
-          if (!isUnknown) restart(id)
-        } else if (current !== null) {
+        if (current === null) lanes.end(id)
+        else if (current.disabledReason === null) {
+          // Not a mere restart: what was held before it was enabled may not be released yet.
+          if (!isUnknown) release(id)
+        } else {
           notices.send(current)
           await deliveries.hold(id, clock())
         }

@@ -109,7 +109,8 @@ export function createEndpointTransitions(
     },
     restart,
     async settle() {
-      await Promise.all(working.values())
+      // One may start another.
+      while (working.size > 0) await Promise.all(working.values())
     },
   }
 }

@@ -120,7 +120,7 @@ describe('an endpoint that is known as it was before it was disabled', () => {
     enable(lifecycle)
     read.resolve(disabled)
     await lifecycle.settle()
-    expect(calls).toEqual(['stop', 'restart'])
+    expect(calls).toEqual(['stop', 'stop', 'release', 'restart'])
   })
 })
 

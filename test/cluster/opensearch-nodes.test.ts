@@ -157,6 +157,7 @@ it('orders of a late bulk are listed again after a later bulk was visible and lo
   let seen: number[] = []
 
   await cluster.sleep(third, async () => {
+    await cluster.untilCopied()
     const late = writer.divert({ path: ORDER_BULK, to: third })
     const writing = writer.writeAll(many)
     await late.requested

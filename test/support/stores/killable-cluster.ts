@@ -65,6 +65,16 @@ export async function startKillableCluster(nodeCount: number) {
     },
 
     /**
+     * Inside `sleep`: waits until the other nodes have both copies of every shard. A second node
+     * that freezes earlier may have the only one.
+     */
+    async untilCopied(): Promise<void> {
+      await delayCopies('0s')
+      await untilThere(nodeCount - 1, 'green')
+      await delayCopies(null)
+    },
+
+    /**
      * Inside `sleep`: freezes a second node, resumes the sleeping one until the others have replaced
      * the second and `meanwhile` is over; then resumes the second.
      */
@@ -129,6 +139,11 @@ export type KillableCluster = Awaited<ReturnType<typeof startKillableCluster>>
 
 /** Several times what a cluster needs that shares its processors with other tests and reindexes. */
 const TIMEOUT_S = 180
+
+/** How long the copies of a node that left wait for its return; `null`: a minute. */
+async function delayCopies(timeout: string | null): Promise<void> {
+  await opensearch('PUT', '*/_settings', { 'index.unassigned.node_left.delayed_timeout': timeout })
+}
 
 /** Reads the local view of the node, because the elected cluster manager may be frozen. */
 async function untilThere(nodes: number, status: 'green' | 'yellow'): Promise<void> {

@@ -39,7 +39,7 @@ it.each([
 )
 
 it.each([
-  ['a malformed request', 400, 'GET /a b HTTP/1.1\r\n\r\n'],
+  ['a malformed request', 400, 'GET /a b c HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['unfinished headers', 408, 'GET / HTTP/1.1\r\nHost: x'],
 ])('the edge logs the status of %s', async (_, status, text) => {
   const edge = await startProxy([await store.serve()], { EDGE_HEADERS_TIMEOUT: '1s' })
@@ -47,7 +47,7 @@ it.each([
   const socket = await edge.open()
   socket.on('error', () => {}) // The edge may reset the connection.
   socket.write(text)
-  await expect.poll(edge.log).toContain(`"status":${status},`)
+  await expect.poll(edge.log).toContain(`"frontend":"tls","status":${status},`)
   expect(await edge.log()).not.toContain('127.0.0.1')
   socket.destroy()
 })

@@ -78,9 +78,9 @@ export function createSessionParts(options: SessionPartsOptions) {
           lane.queue.settle(delivery, stored, dueClock())
           continue
         }
+        lane.unstoredRefusals -= 1
         // After the result, which would otherwise be held like what is pending. Its order waits:
         // another URL may receive it.
-        lane.unstoredRefusals -= 1
         lifecycle.disable(endpoint, 'gone', next.attempts.at(-1)?.at ?? clock(), {
           delivery: stored,
           onDecided(decided) {
